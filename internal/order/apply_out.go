@@ -1,0 +1,270 @@
+package order
+
+import (
+	"ferry/internal/chain"
+	"ferry/internal/ledger"
+	"ferry/internal/quote"
+)
+
+// advance sends the order on its way: to its next step, or to its payout.
+func (t *turn) advance() {
+	if t.o.Step < len(t.o.Quote.Steps) {
+		t.to(Executing)
+		t.do(RunStep{Index: t.o.Step})
+		return
+	}
+	t.pay()
+}
+
+// pay wishes the payout. Its amount is decided here and never again.
+func (t *turn) pay() {
+	if t.o.Payout.State != OutNone {
+		t.err = t.out("its payout was wished before")
+		return
+	}
+	amount := t.o.InHand.Amount
+	if len(t.o.Quote.Steps) == 0 || t.o.Quote.Mode == quote.Fixed {
+		v, err := t.o.Quote.PayoutFor(t.o.Received)
+		amount = must(t, v, err)
+	}
+	if amount.IsZero() {
+		t.refundOrHold(BelowMinimum, false)
+		return
+	}
+	t.to(Sending)
+	get := t.o.Quote.Get
+	t.o.Payout = Outflow{Asset: get, Amount: amount, State: OutWished}
+	t.void(t.o.payoutName())
+	t.reserve(t.o.payoutName(), Sum{get, amount}, true)
+	t.do(Wish{ID: t.o.payoutName(), For: ForPayout, Call: chain.Call{
+		Chain: get.Chain, From: HotWallet, To: t.o.PayTo, Asset: get, Amount: amount,
+	}})
+}
+
+func (t *turn) stepDone(ev StepDone) error {
+	if t.o.State != Executing || ev.Index != t.o.Step {
+		return t.out("that step does not run")
+	}
+	step := t.o.Quote.Steps[ev.Index]
+	t.post(t.o.owed(), ledger.Hot(step.In.Chain), step.In, ev.In)
+	t.post(ledger.Hot(step.Out.Chain), t.o.owed(), step.Out, ev.Out)
+	t.spent(step.In.Chain, ev.Landed.Cost)
+	t.o.InHand = Sum{Asset: step.Out, Amount: ev.Out}
+	t.o.Step++
+	t.advance()
+	return nil
+}
+
+func (t *turn) stepFailed(ev StepFailed) error {
+	if t.o.State != Executing || ev.Index != t.o.Step {
+		return t.out("that step does not run")
+	}
+	t.spent(t.o.Quote.Steps[ev.Index].In.Chain, ev.Landed.Cost)
+	t.refundOrHold(StepBroke, true)
+	return nil
+}
+
+func (t *turn) payoutFinal(ev PayoutFinal) error {
+	if t.o.State != Sending {
+		return t.out("")
+	}
+	t.o.Payout.State, t.o.Payout.Tx = OutFinal, ev.Landed.Tx
+	give, get := t.o.Quote.Give, t.o.Quote.Get
+	_, fee, err := t.o.Quote.Split(t.o.Received)
+	fee = must(t, fee, err)
+	if len(t.o.Quote.Steps) == 0 {
+		t.post(t.o.owed(), ledger.Liquidity, give, t.o.Received.Less0(fee))
+		t.post(ledger.Liquidity, ledger.Hot(get.Chain), get, t.o.Payout.Amount)
+	} else {
+		t.post(t.o.owed(), ledger.Hot(get.Chain), get, t.o.Payout.Amount)
+		t.post(t.o.owed(), ledger.Revenue, get, t.o.InHand.Amount.Less0(t.o.Payout.Amount))
+	}
+	t.post(t.o.owed(), ledger.Fees(t.o.Quote.Integrator), give, fee)
+	t.spent(get.Chain, ev.Landed.Cost)
+	t.end(Completed)
+	t.o.InHand = Sum{}
+	if t.o.FeeStatus == FeeProjected {
+		t.priceFee(Sum{give, fee})
+	}
+	return nil
+}
+
+func (t *turn) payoutFailed(ev PayoutFailed) error {
+	if t.o.State != Sending {
+		return t.out("")
+	}
+	t.o.Payout.State, t.o.Payout.Tx = OutDead, ev.Landed.Tx
+	t.spent(t.o.Quote.Get.Chain, ev.Landed.Cost)
+	t.void(t.o.payoutName())
+	t.refundOrHold(PayoutRejected, true)
+	return nil
+}
+
+// refundable reports whether what is in hand can be sent back by itself.
+func (t *turn) refundable() bool {
+	return !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
+}
+
+// refundOrHold refunds where the rule says so and an address is known, and holds otherwise.
+func (t *turn) refundOrHold(why Reason, wantsRefund bool) {
+	if wantsRefund && t.o.Stop == "" && t.refundable() {
+		t.o.Failure = why
+		t.refund()
+		return
+	}
+	t.hold(why, wantsRefund)
+}
+
+// refund starts to send back what is in hand: first its cost is asked for.
+func (t *turn) refund() {
+	if t.o.Failure == "" {
+		t.o.Failure = t.o.Hold.Why
+	}
+	t.to(Refunding)
+	t.void(t.o.payoutName())
+	t.o.Refund = Outflow{Asset: t.o.InHand.Asset}
+	t.do(Price{ID: t.o.refundName(), For: ForRefund, Call: t.back(t.o.InHand)})
+}
+
+// back is the call that sends a sum to the refund address.
+func (t *turn) back(s Sum) chain.Call {
+	return chain.Call{Chain: s.Asset.Chain, From: HotWallet, To: t.o.RefundTo, Asset: s.Asset, Amount: s.Amount}
+}
+
+func (t *turn) refundAddress(ev RefundAddressGiven) error {
+	if !t.o.RefundTo.IsZero() {
+		return t.out("a refund address is set")
+	}
+	if ev.To.IsZero() {
+		return ErrNoRefundAddress
+	}
+	t.o.RefundTo = ev.To
+	for i := range t.o.Deposits {
+		if t.o.Deposits[i].State == AwaitingAddress {
+			t.o.Deposits[i].State = Detected
+		}
+	}
+	if t.o.State == Held && t.o.Hold.WantsRefund && t.o.Stop == "" && t.refundable() {
+		t.refund()
+	}
+	return nil
+}
+
+func (t *turn) refundAsked() error {
+	asked := false
+	if t.o.State == Held && t.o.Stop == "" {
+		if t.o.RefundTo.IsZero() {
+			return ErrNoRefundAddress
+		}
+		if !t.refundable() {
+			return t.out("what is in hand is on another chain")
+		}
+		t.refund()
+		asked = true
+	}
+	for i := range t.o.Deposits {
+		switch t.o.Deposits[i].State {
+		case AwaitingAddress:
+			return ErrNoRefundAddress
+		case Detected:
+			t.priceRecovery(&t.o.Deposits[i])
+			asked = true
+		}
+	}
+	if !asked {
+		return t.out("there is nothing to refund")
+	}
+	return nil
+}
+
+func (t *turn) refundPriced(ev RefundPriced) error {
+	if t.o.State != Refunding || t.o.Refund.State != OutNone {
+		return t.out("")
+	}
+	net := t.o.InHand.Amount.Less0(ev.Cost)
+	if net.IsZero() {
+		return t.out("the cost leaves nothing")
+	}
+	t.o.Refund = Outflow{Asset: t.o.InHand.Asset, Amount: net, State: OutWished}
+	s := Sum{t.o.InHand.Asset, net}
+	t.reserve(t.o.refundName(), s, false)
+	t.do(Wish{ID: t.o.refundName(), For: ForRefund, Call: t.back(s)})
+	return nil
+}
+
+func (t *turn) refundBelowCost() error {
+	if t.o.State != Refunding || t.o.Refund.State != OutNone {
+		return t.out("")
+	}
+	t.fail(RefundBelow)
+	return nil
+}
+
+// fail ends an order for which no automatic path is left. The books say where
+// its money is.
+func (t *turn) fail(why Reason) {
+	t.post(t.o.owed(), ledger.Unclaimed, t.o.InHand.Asset, t.o.InHand.Amount)
+	t.leftover()
+	t.o.InHand = Sum{}
+	t.o.Failure = why
+	t.end(Failed)
+	t.do(AskHuman{Why: why})
+}
+
+// leftover books what of the quoted asset no step took along.
+func (t *turn) leftover() {
+	if t.o.Step == 0 {
+		return
+	}
+	_, fee, err := t.o.Quote.Split(t.o.Received)
+	t.post(t.o.owed(), ledger.Unclaimed, t.o.Quote.Give, must(t, fee, err))
+}
+
+func (t *turn) refundFinal(ev RefundFinal) error {
+	if t.o.State != Refunding || t.o.Refund.State != OutWished {
+		return t.out("")
+	}
+	t.o.Refund.State, t.o.Refund.Tx = OutFinal, ev.Landed.Tx
+	asset := t.o.InHand.Asset
+	t.post(t.o.owed(), ledger.Hot(asset.Chain), asset, t.o.Refund.Amount)
+	t.post(t.o.owed(), ledger.Revenue, asset, t.o.InHand.Amount.Less0(t.o.Refund.Amount))
+	t.leftover()
+	t.spent(asset.Chain, ev.Landed.Cost)
+	t.void(t.o.refundName())
+	t.o.InHand = Sum{}
+	t.end(Refunded)
+	return nil
+}
+
+func (t *turn) refundFailed(ev RefundFailed) error {
+	if t.o.State != Refunding || t.o.Refund.State != OutWished {
+		return t.out("")
+	}
+	t.o.Refund.State, t.o.Refund.Tx = OutDead, ev.Landed.Tx
+	t.spent(t.o.InHand.Asset.Chain, ev.Landed.Cost)
+	t.void(t.o.refundName())
+	t.fail(RefundRejected)
+	return nil
+}
+
+func (t *turn) requoted(ev RequoteAccepted) error {
+	if t.o.State != Held || !t.o.Hold.Why.requotable() || t.o.Stop != "" {
+		return t.out("")
+	}
+	q := ev.Quote
+	if err := q.Check(); err != nil {
+		return err
+	}
+	switch {
+	case q.Give != t.o.Quote.Give || q.Get != t.o.Quote.Get || q.Integrator != t.o.Quote.Integrator:
+		return t.out("the quote is for another pair or integrator")
+	case q.In != t.o.InHand.Amount:
+		return t.out("the quote is for another amount")
+	case t.now.After(q.ExpiresAt):
+		return t.out("the quote has expired")
+	}
+	q.Fee = t.o.Quote.Fee // the fee was agreed when the order was made
+	t.o.Quote = q
+	t.advance()
+	return nil
+}

@@ -1,0 +1,257 @@
+package order
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/quote"
+)
+
+// Event is a fact. One fact has one key and is applied once; rival outcomes of
+// one thing share a key, so that only one of them can ever be applied.
+type Event interface {
+	Key() string
+	Name() string
+}
+
+// Landed is how a transfer ended on its chain: the transaction, and what it cost
+// us in that chain's own coin.
+type Landed struct {
+	Tx   chain.TxID
+	Cost money.Amount
+}
+
+// The events.
+type (
+	// Created: the order was made.
+	Created struct{}
+	// DepositSeen: a payment is in sight and may still vanish.
+	DepositSeen struct {
+		Deposit  chain.Deposit
+		Sighting int
+		At       time.Time // when it was first seen
+	}
+	// DepositDropped: a payment in sight vanished.
+	DepositDropped struct {
+		Deposit  chain.DepositID
+		Sighting int
+	}
+	// DepositFinal: a payment is here for good.
+	DepositFinal struct {
+		Deposit  chain.Deposit
+		Sighting int
+		SeenAt   time.Time
+		Short    bool // the books refused to reserve its payout
+	}
+	// DepositLost: a payment that was believed final is gone from its chain.
+	DepositLost struct {
+		Deposit  chain.Deposit
+		Sighting int
+	}
+	// FundingClosed: the funding deadline passed.
+	FundingClosed struct{}
+	// Cancelled: the owner gave the order up before paying.
+	Cancelled struct{}
+	// StepDone: a venue's step took In and brought Out.
+	StepDone struct {
+		Index   int
+		In, Out money.Amount
+		Landed  Landed
+	}
+	// StepFailed: a venue's step can not be done.
+	StepFailed struct {
+		Index  int
+		Why    string
+		Landed Landed
+	}
+	// PayoutFinal: the recipient has the money.
+	PayoutFinal struct{ Landed Landed }
+	// PayoutFailed: it is proven that the payout will never land.
+	PayoutFailed struct {
+		Why    string
+		Landed Landed
+	}
+	// RefundPriced: the refund is worth sending.
+	RefundPriced struct{ Cost money.Amount }
+	// RefundBelowCost: the refund would cost more than it brings.
+	RefundBelowCost struct{ Cost money.Amount }
+	// RefundFinal: the refund has arrived.
+	RefundFinal struct{ Landed Landed }
+	// RefundFailed: it is proven that the refund will never land.
+	RefundFailed struct {
+		Why    string
+		Landed Landed
+	}
+	// FeePriced: the integrator's fee is worth sending.
+	FeePriced struct{}
+	// FeeSkipped: the integrator's fee would not cover its transfer.
+	FeeSkipped struct{ Cost money.Amount }
+	// FeePaid: the integrator has the fee.
+	FeePaid struct{ Landed Landed }
+	// FeeFailed: it is proven that the fee's transfer will never land.
+	FeeFailed struct {
+		Why    string
+		Landed Landed
+	}
+	// RecoveryPriced: sending a recovered deposit back is worth it.
+	RecoveryPriced struct {
+		Deposit chain.DepositID
+		Cost    money.Amount
+	}
+	// RecoveryDust: sending a recovered deposit back would cost more than it brings.
+	RecoveryDust struct {
+		Deposit chain.DepositID
+		Cost    money.Amount
+	}
+	// RecoveryFinal: a recovered deposit is back with its sender.
+	RecoveryFinal struct {
+		Deposit chain.DepositID
+		Landed  Landed
+	}
+	// RecoveryFailed: it is proven that sending it back will never land.
+	RecoveryFailed struct {
+		Deposit chain.DepositID
+		Why     string
+		Landed  Landed
+	}
+	// RefundAddressGiven: the owner said where refunds go. Once.
+	RefundAddressGiven struct{ To chain.Address }
+	// RefundAsked: the owner wants the money back.
+	RefundAsked struct{ Request string }
+	// RequoteAccepted: the owner took a new quote for what is in hand.
+	RequoteAccepted struct{ Quote quote.Quote }
+	// DeadlinePassed: the order has been too long in its state.
+	DeadlinePassed struct{ Of time.Time }
+	// RecoveryDue: a recovered deposit has waited long enough for its owner.
+	RecoveryDue struct{ Deposit chain.DepositID }
+	// Stopped: an operator or a screen stops the order's money.
+	Stopped struct {
+		Request string
+		Why     Reason
+	}
+	// Lifted: the stop is lifted.
+	Lifted struct {
+		Request string
+		Short   bool
+	}
+)
+
+func sighted(kind string, id chain.DepositID, n int) string {
+	return kind + ":" + string(id) + "#" + strconv.Itoa(n)
+}
+
+// Key implements Event.
+func (Created) Key() string            { return "created" }
+func (e DepositSeen) Key() string      { return sighted("seen", e.Deposit.ID, e.Sighting) }
+func (e DepositDropped) Key() string   { return sighted("dropped", e.Deposit, e.Sighting) }
+func (e DepositFinal) Key() string     { return sighted("final", e.Deposit.ID, e.Sighting) }
+func (e DepositLost) Key() string      { return sighted("lost", e.Deposit.ID, e.Sighting) }
+func (FundingClosed) Key() string      { return "closed" }
+func (Cancelled) Key() string          { return "closed" }
+func (e StepDone) Key() string         { return "step:" + strconv.Itoa(e.Index) }
+func (e StepFailed) Key() string       { return "step:" + strconv.Itoa(e.Index) }
+func (PayoutFinal) Key() string        { return "payout" }
+func (PayoutFailed) Key() string       { return "payout" }
+func (RefundPriced) Key() string       { return "refund_price" }
+func (RefundBelowCost) Key() string    { return "refund_price" }
+func (RefundFinal) Key() string        { return "refund" }
+func (RefundFailed) Key() string       { return "refund" }
+func (FeePriced) Key() string          { return "fee_price" }
+func (FeeSkipped) Key() string         { return "fee_price" }
+func (FeePaid) Key() string            { return "fee" }
+func (FeeFailed) Key() string          { return "fee" }
+func (e RecoveryPriced) Key() string   { return "recovery_price:" + string(e.Deposit) }
+func (e RecoveryDust) Key() string     { return "recovery_price:" + string(e.Deposit) }
+func (e RecoveryFinal) Key() string    { return "recovery:" + string(e.Deposit) }
+func (e RecoveryFailed) Key() string   { return "recovery:" + string(e.Deposit) }
+func (RefundAddressGiven) Key() string { return "refund_address" }
+func (e RefundAsked) Key() string      { return "refund_asked:" + e.Request }
+func (e RequoteAccepted) Key() string  { return "requote:" + string(e.Quote.ID) }
+func (e DeadlinePassed) Key() string   { return fmt.Sprintf("deadline:%d", e.Of.UnixMicro()) }
+func (e RecoveryDue) Key() string      { return "recovery_due:" + string(e.Deposit) }
+func (e Stopped) Key() string          { return "stop:" + e.Request }
+func (e Lifted) Key() string           { return "lift:" + e.Request }
+
+// Name implements Event.
+func (Created) Name() string            { return "created" }
+func (DepositSeen) Name() string        { return "deposit_seen" }
+func (DepositDropped) Name() string     { return "deposit_dropped" }
+func (DepositFinal) Name() string       { return "deposit_final" }
+func (DepositLost) Name() string        { return "deposit_lost" }
+func (FundingClosed) Name() string      { return "funding_closed" }
+func (Cancelled) Name() string          { return "cancelled" }
+func (StepDone) Name() string           { return "step_done" }
+func (StepFailed) Name() string         { return "step_failed" }
+func (PayoutFinal) Name() string        { return "payout_final" }
+func (PayoutFailed) Name() string       { return "payout_failed" }
+func (RefundPriced) Name() string       { return "refund_priced" }
+func (RefundBelowCost) Name() string    { return "refund_below_cost" }
+func (RefundFinal) Name() string        { return "refund_final" }
+func (RefundFailed) Name() string       { return "refund_failed" }
+func (FeePriced) Name() string          { return "fee_priced" }
+func (FeeSkipped) Name() string         { return "fee_skipped" }
+func (FeePaid) Name() string            { return "fee_paid" }
+func (FeeFailed) Name() string          { return "fee_failed" }
+func (RecoveryPriced) Name() string     { return "recovery_priced" }
+func (RecoveryDust) Name() string       { return "recovery_dust" }
+func (RecoveryFinal) Name() string      { return "recovery_final" }
+func (RecoveryFailed) Name() string     { return "recovery_failed" }
+func (RefundAddressGiven) Name() string { return "refund_address_given" }
+func (RefundAsked) Name() string        { return "refund_asked" }
+func (RequoteAccepted) Name() string    { return "requote_accepted" }
+func (DeadlinePassed) Name() string     { return "deadline_passed" }
+func (RecoveryDue) Name() string        { return "recovery_due" }
+func (Stopped) Name() string            { return "stopped" }
+func (Lifted) Name() string             { return "lifted" }
+
+// WithoutLiquidity is the same fact for an order whose payout the books refused
+// to reserve: it is held instead of paid.
+func WithoutLiquidity(ev Event) (Event, bool) {
+	switch e := ev.(type) {
+	case DepositFinal:
+		e.Short = true
+		return e, true
+	case Lifted:
+		e.Short = true
+		return e, true
+	}
+	return ev, false
+}
+
+// knows reports whether the fact was applied before. Deposits are told apart by
+// their own record, so that an order does not grow with every flicker of a mempool.
+func (o Order) knows(ev Event) bool {
+	switch e := ev.(type) {
+	case DepositSeen:
+		d := o.deposit(e.Deposit.ID)
+		return d != nil && d.Sighting >= e.Sighting
+	case DepositDropped:
+		d := o.deposit(e.Deposit)
+		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && d.State == DepositDrop)
+	case DepositFinal:
+		d := o.deposit(e.Deposit.ID)
+		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && d.State.final() && !d.Lost)
+	case DepositLost:
+		d := o.deposit(e.Deposit.ID)
+		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && (d.Lost || d.State == DepositDrop))
+	}
+	key := ev.Key()
+	for _, k := range o.Keys {
+		if k == key {
+			return true
+		}
+	}
+	return false
+}
+
+// keeps reports whether the event's key must be remembered in the order.
+func keeps(ev Event) bool {
+	switch ev.(type) {
+	case DepositSeen, DepositDropped, DepositFinal, DepositLost:
+		return false
+	}
+	return true
+}

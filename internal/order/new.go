@@ -1,0 +1,102 @@
+package order
+
+import (
+	"fmt"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/quote"
+)
+
+// Ask is what an order is made of.
+type Ask struct {
+	ID                         ID
+	Session                    [32]byte
+	Quote                      quote.Quote
+	DepositTo, PayTo, RefundTo chain.Address // RefundTo may be unknown
+	FundingTime                time.Duration
+	Patience                   Patience
+}
+
+// New makes an order and reserves its payout.
+func New(a Ask, now time.Time) (Change, error) {
+	bad := func(why string) (Change, error) { return Change{}, fmt.Errorf("%w: %s: %s", ErrBadOrder, a.ID, why) }
+	if err := a.Quote.Check(); err != nil {
+		return Change{}, err
+	}
+	switch {
+	case a.ID == "":
+		return bad("no id")
+	case a.DepositTo.IsZero() || a.PayTo.IsZero():
+		return bad("no deposit or payout address")
+	case a.FundingTime <= 0:
+		return bad("no time to pay")
+	case a.Patience.Confirming <= 0 || a.Patience.Sending <= 0 || a.Patience.Held <= 0 ||
+		a.Patience.Refunding <= 0 || a.Patience.Recovery <= 0 || a.Patience.Executing <= 0:
+		return bad("a state without a deadline")
+	}
+	t := &turn{now: now, ev: Created{}, o: Order{
+		ID: a.ID, Version: 1, State: Awaiting, Session: a.Session, Integrator: a.Quote.Integrator, Quote: a.Quote,
+		DepositTo: a.DepositTo, PayTo: a.PayTo, RefundTo: a.RefundTo, FeeStatus: FeeNone,
+		Patience: a.Patience, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(a.FundingTime),
+		Keys: []string{Created{}.Key()},
+	}}
+	switch {
+	case a.Quote.Fee == nil:
+	case a.Quote.Fee.Skipped:
+		t.o.FeeStatus, t.o.FeeReason = FeeSkip, FeeBelowCost
+	default:
+		t.o.FeeStatus = FeeProjected
+	}
+	if len(a.Quote.Steps) == 0 {
+		most, err := a.Quote.MostPayout()
+		if err != nil {
+			return Change{}, err
+		}
+		t.reserve(t.o.payoutName(), Sum{a.Quote.Get, most}, true)
+	}
+	t.ch.Now, t.ch.From, t.ch.Event, t.ch.At = t.o, Awaiting, t.ev, now
+	return t.ch, t.ch.Entry.Check()
+}
+
+// Due says what the passing of time makes of the order: the event that is due
+// now, if one is.
+func (o Order) Due(now time.Time) (Event, bool) {
+	if o.State == Awaiting && !now.Before(o.ExpiresAt) && !(&turn{o: o}).wantedPending() {
+		return FundingClosed{}, true
+	}
+	if !o.Deadline.IsZero() && !now.Before(o.Deadline) {
+		return DeadlinePassed{Of: o.Deadline}, true
+	}
+	for _, d := range o.Deposits {
+		if d.due(now) {
+			return RecoveryDue{Deposit: d.ID}, true
+		}
+	}
+	return nil, false
+}
+
+func (d Deposit) due(now time.Time) bool {
+	waits := d.State == Detected || d.State == AwaitingAddress
+	return waits && !d.Deadline.IsZero() && !now.Before(d.Deadline)
+}
+
+// NextDue is when time will next make something of the order; zero is never.
+func (o Order) NextDue() time.Time {
+	var next time.Time
+	earlier := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	if o.State == Awaiting {
+		earlier(o.ExpiresAt)
+	}
+	earlier(o.Deadline)
+	for _, d := range o.Deposits {
+		if d.State == Detected || d.State == AwaitingAddress {
+			earlier(d.Deadline)
+		}
+	}
+	return next
+}

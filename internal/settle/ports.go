@@ -1,0 +1,80 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/order"
+	"ferry/internal/send"
+)
+
+// Errors that a Store may return.
+var (
+	// ErrNotFound: there is no such order.
+	ErrNotFound = errors.New("settle: no such order")
+	// ErrTaken: the order's id or its deposit address belongs to another order.
+	ErrTaken = errors.New("settle: id or address is taken")
+)
+
+// Decide says what becomes of an order. It must be pure: it may be run again.
+type Decide func(order.Order) (order.Change, error)
+
+// Store has one door into an order: Move.
+type Store interface {
+	// Create writes a new order with its reservation, its watched address and its
+	// feed entry, all or nothing; ledger.ErrShort or ErrTaken.
+	Create(ctx context.Context, c order.Change) error
+	// Order reads one order; ErrNotFound.
+	Order(ctx context.Context, id order.ID) (order.Order, error)
+	// Move loads an order, decides, and writes the change at its new version with
+	// the event's key, its effects as work, its entry in the books and its feed
+	// entry, all or nothing. It passes on what decide refuses, order.ErrKnown for
+	// a fact that was applied before, and ledger.ErrShort.
+	Move(ctx context.Context, id order.ID, decide Decide) (order.Order, error)
+	// TakeWork leases due work, oldest first; a lease that runs out returns it.
+	TakeWork(ctx context.Context, now time.Time, lease time.Duration, n int) ([]Work, error)
+	// DoneWork removes work; gone already is no error.
+	DoneWork(ctx context.Context, id string) error
+	// LaterWork gives work back until a time, and keeps why.
+	LaterWork(ctx context.Context, id string, at time.Time, why string) error
+	// DueOrders are orders whose time has come; each comes again after the lease
+	// unless it was moved.
+	DueOrders(ctx context.Context, now time.Time, lease time.Duration, n int) ([]order.ID, error)
+	// Synced is when the watcher of a chain last stood at its tip.
+	Synced(ctx context.Context, id chain.ID) (time.Time, error)
+	// Wish is send.Store's.
+	Wish(ctx context.Context, t send.Transfer, cap send.Cap, now time.Time) error
+	// Halted is send.Store's.
+	Halted(ctx context.Context, id chain.ID) (string, error)
+}
+
+// Work is a wish on its way: an effect of an order, or a transfer that ended.
+type Work struct {
+	ID    string
+	Order order.ID
+	Tries int // how often it was taken before
+
+	Effect order.Effect // nil when Closed is set
+	Closed *Closed
+}
+
+// Closed is a transfer that ended.
+type Closed struct {
+	Transfer send.ID
+	Result   send.Result
+}
+
+// Coster says what a call would cost now, in its chain's own coin.
+type Coster interface {
+	Cost(ctx context.Context, c chain.Call) (money.Amount, error)
+}
+
+// Rates turns an amount of one asset into what it is worth in another, without
+// going through dollars.
+type Rates interface {
+	Convert(ctx context.Context, n money.Amount, from, to chain.Asset, r money.Rounding) (money.Amount, error)
+	USD(ctx context.Context, a chain.Asset, n money.Amount) (money.USD, error)
+}
