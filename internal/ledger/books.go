@@ -80,7 +80,7 @@ func (d *draft) entry(e Entry) error {
 	}
 	for _, name := range e.Voids {
 		r, ok := d.books.Reservations[name]
-		if !ok {
+		if _, voided := d.reservations[name]; !ok || voided {
 			continue
 		}
 		d.reservations[name] = nil

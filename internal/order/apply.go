@@ -155,7 +155,9 @@ func (t *turn) do(e Effect) { t.ch.Effects = append(t.ch.Effects, e) }
 // void ends a reservation, also one that this very change was about to make.
 func (t *turn) void(name string) {
 	e := &t.ch.Entry
-	e.Voids = append(e.Voids, name)
+	if !slices.Contains(e.Voids, name) {
+		e.Voids = append(e.Voids, name)
+	}
 	e.Reserve = slices.DeleteFunc(e.Reserve, func(r ledger.Reservation) bool { return r.Name == name })
 }
 

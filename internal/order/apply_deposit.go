@@ -51,7 +51,17 @@ func (t *turn) remember(d chain.Deposit, sighting int, seen time.Time) *Deposit 
 	return &t.o.Deposits[len(t.o.Deposits)-1]
 }
 
+// here reports whether a payment is booked and was not lost since: then it can
+// neither appear nor become final again before it is told lost.
+func (t *turn) here(id chain.DepositID) bool {
+	rec := t.o.deposit(id)
+	return rec != nil && rec.State.final() && !rec.Lost
+}
+
 func (t *turn) depositSeen(ev DepositSeen) error {
+	if t.here(ev.Deposit.ID) {
+		return t.out("it is here already")
+	}
 	rec := t.remember(ev.Deposit, ev.Sighting, ev.At)
 	if rec == nil {
 		return t.out("the order remembers too many deposits")
@@ -68,7 +78,7 @@ func (t *turn) depositSeen(ev DepositSeen) error {
 
 func (t *turn) depositDropped(ev DepositDropped) error {
 	rec := t.o.deposit(ev.Deposit)
-	if rec == nil {
+	if rec == nil || t.here(ev.Deposit) {
 		return t.out("it was not in sight")
 	}
 	rec.Sighting = ev.Sighting
@@ -106,6 +116,9 @@ func (t *turn) backToWaiting() {
 }
 
 func (t *turn) depositFinal(ev DepositFinal) error {
+	if t.here(ev.Deposit.ID) {
+		return t.out("it is here already")
+	}
 	rec := t.remember(ev.Deposit, ev.Sighting, ev.SeenAt)
 	if rec == nil {
 		t.post(ledger.Deposits(ev.Deposit.Asset.Chain), ledger.Unclaimed, ev.Deposit.Asset, ev.Deposit.Amount)
@@ -190,6 +203,7 @@ func (t *turn) judge(short bool) error {
 	switch {
 	case v == quote.Under && t.rightPending():
 		if t.o.State != Confirming {
+			t.reserveAgain()
 			t.to(Confirming)
 		}
 	case t.o.Stop != "":
@@ -232,8 +246,8 @@ func (t *turn) depositLost(ev DepositLost) error {
 		t.do(AskHuman{Why: DepositReorged})
 		return nil
 	}
-	if rec == nil || !rec.State.final() {
-		return t.out("it was never final")
+	if rec == nil || !t.here(d.ID) {
+		return t.out("it is not here")
 	}
 	rec.Sighting = ev.Sighting
 	t.do(AskHuman{Why: DepositReorged})
@@ -284,7 +298,7 @@ func (t *turn) uncount(rec *Deposit) error {
 // reserveAgain keeps the payout for an order that waits for its deposit once
 // more. It asks for what may be gone: then the next deposit finds the books short.
 func (t *turn) reserveAgain() {
-	if t.o.State == Confirming || len(t.o.Quote.Steps) > 0 {
+	if (t.o.State != Held && t.o.State != Refunding) || len(t.o.Quote.Steps) > 0 {
 		return
 	}
 	most, err := t.o.Quote.MostPayout()
