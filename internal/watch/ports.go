@@ -113,8 +113,10 @@ type Store interface {
 	Caught(ctx context.Context, id chain.ID, final uint64, now time.Time) error
 	// Untold are deposits whose order does not know their present stage yet.
 	Untold(ctx context.Context, id chain.ID, n int) ([]Sight, error)
-	// Told notes what an order knows of a deposit.
-	Told(ctx context.Context, d chain.DepositID, p Point) error
+	// Told notes what an order knows of a deposit now, if it still knew was. It
+	// is no error if it did not: a worker that slept must not turn back what
+	// another has told since.
+	Told(ctx context.Context, d chain.DepositID, was, now Point) error
 	// AddressesSince are the watched addresses of a chain with a higher Seq, oldest first.
 	AddressesSince(ctx context.Context, id chain.ID, seq int64, n int) ([]Watched, error)
 	// Halt stops a chain until an operator resumes it.

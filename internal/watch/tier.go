@@ -1,0 +1,65 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+
+	"ferry/internal/money"
+)
+
+// Tier says how deep a payment must be buried, by its value.
+type Tier struct {
+	// UpTo is the highest value the tier serves; the last tier has none and
+	// serves every value.
+	UpTo money.USD
+	// Confirmations is how many blocks must stand on and with the payment's own.
+	Confirmations uint64
+	// Finalized asks for the chain's own finality besides.
+	Finalized bool
+}
+
+// ErrTiers is what a bad table of tiers gives.
+var ErrTiers = errors.New("watch: bad confirmation tiers")
+
+// CheckTiers refuses a table that would believe anything too early.
+func CheckTiers(tiers []Tier) error {
+	if len(tiers) == 0 {
+		return fmt.Errorf("%w: none given; say how many confirmations a payment needs", ErrTiers)
+	}
+	for i, t := range tiers {
+		last := i == len(tiers)-1
+		switch {
+		case t.Confirmations == 0:
+			return fmt.Errorf("%w: tier %d has zero confirmations; an unconfirmed payment is never believed", ErrTiers, i+1)
+		case last && t.UpTo != 0:
+			return fmt.Errorf("%w: the last tier must serve every value; leave out its upper bound", ErrTiers)
+		case !last && t.UpTo <= 0:
+			return fmt.Errorf("%w: tier %d has no upper bound; only the last may", ErrTiers, i+1)
+		case i > 0 && !last && t.UpTo <= tiers[i-1].UpTo:
+			return fmt.Errorf("%w: tier %d is not above the one before", ErrTiers, i+1)
+		case i > 0 && t.Confirmations < tiers[i-1].Confirmations:
+			return fmt.Errorf("%w: tier %d asks for fewer confirmations than the one before", ErrTiers, i+1)
+		}
+	}
+	return nil
+}
+
+// tierFor is the tier of a value; a value that is not known gets the strictest.
+func tierFor(tiers []Tier, v money.USD, known bool) Tier {
+	if known {
+		for _, t := range tiers[:len(tiers)-1] {
+			if v <= t.UpTo {
+				return t
+			}
+		}
+	}
+	return tiers[len(tiers)-1]
+}
+
+// ripe reports whether a payment at a height is buried deep enough.
+func (t Tier) ripe(height, tip, final uint64) bool {
+	if height == 0 || tip < height {
+		return false
+	}
+	return tip-height+1 >= t.Confirmations && (!t.Finalized || height <= final)
+}
