@@ -1,0 +1,216 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+)
+
+// Sender sends from one account on one chain. One loop drives it, so drafts never
+// race; the slots of the store are the second lock.
+type Sender struct {
+	id    chain.ID
+	from  chain.Account
+	chain Chain
+	store Store
+}
+
+// New makes a sender.
+func New(id chain.ID, from chain.Account, c Chain, s Store) *Sender {
+	return &Sender{id: id, from: from, chain: c, store: s}
+}
+
+// Step looks once at every open transfer and does what it needs. One transfer in
+// trouble does not keep the others waiting; a chain that is halted is only looked at.
+func (s *Sender) Step(ctx context.Context, now time.Time) error {
+	halted, err := s.store.Halted(ctx, s.id)
+	if err != nil {
+		return fmt.Errorf("halt of %s: %w", s.id, err)
+	}
+	jobs, err := s.store.Live(ctx, s.id, s.from)
+	if err != nil {
+		return fmt.Errorf("live transfers on %s: %w", s.id, err)
+	}
+	var errs []error
+	for _, j := range jobs {
+		step := s.work
+		if j.Vigil {
+			step = s.vigil
+		}
+		err := step(ctx, j, now, halted != "")
+		if err != nil && !errors.Is(err, ErrStale) && !errors.Is(err, ErrSlotTaken) { // another worker was first
+			errs = append(errs, fmt.Errorf("transfer %s: %w", j.Transfer.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// work goes on with an open transfer.
+func (s *Sender) work(ctx context.Context, j Job, now time.Time, halted bool) error {
+	all, err := s.look(ctx, j, now)
+	if err != nil {
+		return err
+	}
+	todo, which := decide(j.Transfer, all, now)
+	switch todo {
+	case finish:
+		return s.store.Close(ctx, j.Transfer.ID, which.result(), now)
+	case abandon:
+		return s.store.Close(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: "it did not land in time"}, now)
+	case wait:
+		return nil
+	}
+	if halted {
+		return nil
+	}
+	switch todo {
+	case offer:
+		return s.chain.Broadcast(ctx, which.kept.Raw)
+	case draft:
+		return s.draft(ctx, j, now)
+	case cancel:
+		return s.cancel(ctx, j, which.kept, now)
+	case bump:
+		return s.bump(ctx, j, which.kept, now)
+	}
+	return nil
+}
+
+// look asks for the fate of every attempt that is not buried, and buries those
+// that are proven dead.
+func (s *Sender) look(ctx context.Context, j Job, now time.Time) ([]seen, error) {
+	all := make([]seen, 0, len(j.Attempts))
+	for _, k := range j.Attempts {
+		if k.Dead {
+			all = append(all, seen{k, chain.Status{Fate: chain.Dead}})
+			continue
+		}
+		st, err := s.chain.Fate(ctx, k.Attempt)
+		if err != nil {
+			return nil, fmt.Errorf("fate of %s: %w", k.Tx, err)
+		}
+		all = append(all, seen{k, st})
+	}
+	for _, x := range all {
+		// While one of them may land or has landed, the others are dead by it:
+		// the chain may have gone on between two of the questions.
+		if x.status.Fate != chain.Dead {
+			return all, nil
+		}
+	}
+	for _, x := range all {
+		if x.kept.Dead {
+			continue
+		}
+		if len(x.kept.Slots) > 0 { // none of ours used it up
+			why := fmt.Sprintf("a slot of %s was spent by a transaction that is not ours: %v", j.Transfer.ID, x.kept.Slots)
+			if err := s.store.Halt(ctx, s.id, why, now); err != nil {
+				return nil, fmt.Errorf("halt %s: %w", s.id, err)
+			}
+		}
+		if err := s.store.Bury(ctx, j.Transfer.ID, x.kept.N); err != nil {
+			return nil, fmt.Errorf("bury %s: %w", x.kept.Tx, err)
+		}
+	}
+	return all, nil
+}
+
+// draft signs an attempt with fresh slots. It is reached only when nothing of the
+// transfer can land any more.
+func (s *Sender) draft(ctx context.Context, j Job, now time.Time) error {
+	if why, err := s.store.Halted(ctx, s.id); err != nil || why != "" { // looking may have halted it
+		return err
+	}
+	held, err := s.store.Held(ctx, s.id, s.from)
+	if err != nil {
+		return fmt.Errorf("held slots: %w", err)
+	}
+	a, err := s.chain.Draft(ctx, j.Transfer.Call, held, j.Transfer.MaxFee)
+	switch {
+	case errors.Is(err, ErrRefused) && len(j.Attempts) == 0:
+		return s.store.Close(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: err.Error()}, now)
+	case errors.Is(err, ErrTooDear), errors.Is(err, ErrNoFunds):
+		return nil // its deadline tells an operator
+	case err != nil:
+		return fmt.Errorf("draft: %w", err)
+	}
+	return s.keep(ctx, j, a, false, now)
+}
+
+// bump replaces the newest attempt by one that pays more, if the ramp allows it.
+func (s *Sender) bump(ctx context.Context, j Job, prev Kept, now time.Time) error {
+	ramp := Ramp{First: j.Attempts[0].Fee, Max: j.Transfer.MaxFee, Started: j.Attempts[0].At, Deadline: j.Transfer.Deadline}
+	fee := ramp.At(now)
+	if !worthBump(prev.Fee, fee) {
+		return nil
+	}
+	call := j.Transfer.Call
+	if prev.Cancel {
+		call = s.nothing(call)
+	}
+	return s.replace(ctx, j, call, prev, fee, now)
+}
+
+// cancel uses up the slot of a transfer that has had its time, by a transaction
+// that pays nobody. Whichever of them lands decides.
+func (s *Sender) cancel(ctx context.Context, j Job, prev Kept, now time.Time) error {
+	return s.replace(ctx, j, s.nothing(j.Transfer.Call), prev, j.Transfer.MaxFee, now)
+}
+
+// nothing is a call that pays nobody.
+func (s *Sender) nothing(c chain.Call) chain.Call {
+	return chain.Call{Chain: c.Chain, From: c.From, To: s.chain.Own(c.From), Asset: c.Chain.Native()}
+}
+
+func (s *Sender) replace(ctx context.Context, j Job, call chain.Call, prev Kept, fee money.Amount, now time.Time) error {
+	a, err := s.chain.Redraft(ctx, call, prev.Attempt, fee)
+	switch {
+	case errors.Is(err, ErrLive), errors.Is(err, ErrTooDear), errors.Is(err, ErrNoFunds):
+		// It cannot be replaced now. The bytes we have may still be needed.
+		return s.chain.Broadcast(ctx, prev.Raw)
+	case err != nil:
+		return fmt.Errorf("redraft of %s: %w", prev.Tx, err)
+	}
+	return s.keep(ctx, j, a, call.Amount.IsZero(), now)
+}
+
+// keep stores an attempt and only then offers it to the network.
+func (s *Sender) keep(ctx context.Context, j Job, a chain.Attempt, cancels bool, now time.Time) error {
+	k := Kept{Attempt: a, N: len(j.Attempts) + 1, Cancel: cancels, At: now}
+	if err := s.store.Keep(ctx, j.Transfer.ID, k); err != nil {
+		return fmt.Errorf("keep attempt %d: %w", k.N, err)
+	}
+	if err := s.chain.Broadcast(ctx, a.Raw); err != nil {
+		return fmt.Errorf("broadcast %s: %w", a.Tx, err)
+	}
+	return nil
+}
+
+// vigil offers bytes that were final before a chain went back behind them, until
+// they are final again.
+func (s *Sender) vigil(ctx context.Context, j Job, now time.Time, _ bool) error {
+	for _, k := range j.Attempts {
+		if k.Tx != j.Tx {
+			continue
+		}
+		st, err := s.chain.Fate(ctx, k.Attempt)
+		if err != nil {
+			return fmt.Errorf("fate of %s: %w", k.Tx, err)
+		}
+		switch st.Fate {
+		case chain.Final, chain.Reverted:
+			return s.store.Rest(ctx, j.Transfer.ID, st.Block)
+		case chain.Dead:
+			why := fmt.Sprintf("%s was final, was taken back, and can no longer land", j.Transfer.ID)
+			return s.store.Halt(ctx, s.id, why, now)
+		case chain.Missing:
+			return s.chain.Broadcast(ctx, k.Raw)
+		}
+		return nil
+	}
+	return nil
+}
