@@ -94,8 +94,7 @@ func (t *turn) recover(ev Event) error {
 		if rec == nil || rec.State != Returning || rec.Refund.State != OutNone {
 			return t.out("it is not priced")
 		}
-		rec.State = Dust
-		t.post(t.o.recovery(), ledger.Unclaimed, rec.Asset, rec.Amount)
+		t.dust(rec)
 	case RecoveryFinal:
 		rec := t.o.deposit(ev.Deposit)
 		if rec == nil || rec.State != Returning || rec.Refund.State != OutWished {
@@ -119,6 +118,12 @@ func (t *turn) recover(ev Event) error {
 	return nil
 }
 
+// dust books a recovered deposit that is not worth sending back.
+func (t *turn) dust(rec *Deposit) {
+	rec.State = Dust
+	t.post(t.o.recovery(), ledger.Unclaimed, rec.Asset, rec.Amount)
+}
+
 func (t *turn) recoveryPriced(ev RecoveryPriced) error {
 	rec := t.o.deposit(ev.Deposit)
 	if rec == nil || rec.State != Returning || rec.Refund.State != OutNone {
@@ -126,7 +131,8 @@ func (t *turn) recoveryPriced(ev RecoveryPriced) error {
 	}
 	net := rec.Amount.Less0(ev.Cost)
 	if net.IsZero() {
-		return t.out("the cost leaves nothing")
+		t.dust(rec)
+		return nil
 	}
 	rec.Refund = Outflow{Asset: rec.Asset, Amount: net, State: OutWished}
 	s := Sum{rec.Asset, net}

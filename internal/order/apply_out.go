@@ -182,8 +182,9 @@ func (t *turn) refundPriced(ev RefundPriced) error {
 		return t.out("")
 	}
 	net := t.o.InHand.Amount.Less0(ev.Cost)
-	if net.IsZero() {
-		return t.out("the cost leaves nothing")
+	if net.IsZero() { // part of it vanished since it was priced
+		t.fail(RefundBelow)
+		return nil
 	}
 	t.o.Refund = Outflow{Asset: t.o.InHand.Asset, Amount: net, State: OutWished}
 	s := Sum{t.o.InHand.Asset, net}
