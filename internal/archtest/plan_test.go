@@ -1,0 +1,111 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+)
+
+// Floors, as short words for the plan below.
+const (
+	words  = "money chain fault"
+	domain = "integrator ledger quote order"
+	work   = "watch send settle feed"
+	below  = words + " " + domain + " " + work
+	// doors are the adapters; only the assembly sees them.
+	doors = "store family/quorum family/sim"
+	// helpers exist for tests and never reach the daemon.
+	helpers = "store/storetest store/pgtest family/familytest"
+	chains  = "money chain fault order watch send family/quorum"
+)
+
+// plan is the house: a room may import only the rooms named beside it.
+var plan = map[string]string{
+	// floor 0: words
+	"money": "",
+	"fault": "",
+	"chain": "money",
+	// floor 1: domain, pure
+	"integrator": "money chain",
+	"ledger":     "money chain integrator",
+	"quote":      "money chain integrator",
+	"order":      "money chain integrator ledger quote",
+	// floor 2: work
+	"watch":  "money chain order",
+	"send":   "money chain",
+	"settle": "money chain order send ledger quote fault",
+	"feed":   "order",
+	// floor 3: adapters, which know the rooms below them and not one another
+	"store":             below,
+	"store/storetest":   below + " store",
+	"store/pgtest":      "",
+	"family/quorum":     "",
+	"family/sim":        chains,
+	"family/familytest": chains,
+	// floor 4: assembly
+	"config":    below,
+	"daemon":    below + " " + doors,
+	"archtest":  "",
+	"house":     below + " " + doors + " " + helpers + " config daemon",
+	"world":     below + " " + doors + " " + helpers + " config daemon house",
+	"bench":     below + " " + doors + " " + helpers + " config daemon house world",
+	"cmd/ferry": "config daemon store world fault money chain",
+}
+
+// inTests is what the tests of a room may import beyond the plan: floor 2 is
+// tested with a real store and simulated chains, an adapter with its suite.
+var inTests = map[string]string{
+	"watch":             doors + " " + helpers + " house",
+	"send":              doors + " " + helpers + " house",
+	"settle":            doors + " " + helpers + " house",
+	"feed":              doors + " " + helpers + " house",
+	"store":             "store/storetest store/pgtest",
+	"store/storetest":   "store/pgtest",
+	"family/sim":        "family/familytest",
+	"family/familytest": "family/sim",
+	"daemon":            helpers + " house",
+	"house":             "world",
+	"cmd/ferry":         helpers,
+}
+
+// reach is one thing outside the house that only some rooms may touch. A room
+// covers the rooms below it: "family" is family/sim too.
+type reach struct{ path, rooms, instead string }
+
+// outside is who may import what from the standard library and from others.
+var outside = []reach{
+	{"net/http", "api prices venue family", "declare a port in ports.go and let an adapter fill it"},
+	{"database/sql", "store bench", "declare what you need in ports.go and let store fill it"},
+	{"github.com/jackc/pgx/v5", "store bench", "go through store"},
+	{"modernc.org/sqlite", "store bench", "go through store"},
+	{"github.com/pressly/goose/v3", "store", "go through store"},
+	{"flag", "config cmd bench", "take the value as an argument; only config and cmd read flags"},
+	{"github.com/alecthomas/kong", "cmd", "take the value as an argument; only cmd reads flags"},
+	{"github.com/knadh/koanf/v2", "config", "take the value as an argument; only config reads files"},
+}
+
+// call is a function that only some rooms may call.
+type call struct{ pkg, names, forbidden, allowed, instead string }
+
+// calls is who may ask the machine. Empty allowed means: everybody but the forbidden.
+var calls = []call{
+	{
+		pkg: "time", names: "Now Since Until After AfterFunc Tick NewTimer NewTicker Sleep",
+		forbidden: words + " " + domain, instead: "take now as a parameter",
+	},
+	{
+		pkg: "os", names: "Getenv LookupEnv Environ ExpandEnv",
+		allowed: "config cmd " + helpers + " bench", instead: "only config and cmd read the environment",
+	},
+}
+
+// maxLines is how long a file may be; tests and generated files may be longer.
+const maxLines = 400
+
+// covers reports whether room is one of the space-separated rooms, or inside one.
+func covers(rooms, room string) bool {
+	return slices.ContainsFunc(strings.Fields(rooms), func(r string) bool {
+		return room == r || strings.HasPrefix(room, r+"/")
+	})
+}
+
+func named(rooms, room string) bool { return slices.Contains(strings.Fields(rooms), room) }
