@@ -52,11 +52,13 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Ports are what a settler works with. Costs has one coster for each chain.
+// Ports are what a settler works with: a coster for each chain, and the assets
+// that are served.
 type Ports struct {
-	Store Store
-	Costs map[chain.ID]Coster
-	Rates Rates
+	Store  Store
+	Costs  map[chain.ID]Coster
+	Listed map[chain.Asset]bool
+	Rates  Rates
 }
 
 // Settler moves orders.
@@ -70,8 +72,8 @@ func New(cfg Config, p Ports) (*Settler, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	if len(p.Costs) == 0 {
-		return nil, errors.New("settle: no chains; an empty list never means all of them")
+	if len(p.Costs) == 0 || len(p.Listed) == 0 {
+		return nil, errors.New("settle: no chains or no assets; an empty list never means all of them")
 	}
 	return &Settler{cfg: cfg, ports: p}, nil
 }
@@ -80,7 +82,7 @@ func New(cfg Config, p Ports) (*Settler, error) {
 var (
 	errNoLiquidity = fault.New(fault.Unprocessable, "insufficient_liquidity", "We do not have enough of that asset now. Try a smaller amount, or later.")
 	errNoVenue     = fault.New(fault.Unprocessable, "no_route", "No venue can carry out that route.")
-	errNoChain     = fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here.")
+	errNoAsset     = fault.New(fault.Invalid, "unsupported_token", "That asset is not served here.")
 	errHalted      = fault.New(fault.Unavailable, "chain_paused", "That chain is paused. Nothing should be sent to it now; try later.")
 )
 
@@ -90,9 +92,10 @@ func (s *Settler) Create(ctx context.Context, a order.Ask, now time.Time) (order
 	if len(a.Quote.Steps) > 0 {
 		return order.Order{}, errNoVenue
 	}
-	for _, id := range []chain.ID{a.Quote.Give.Chain, a.Quote.Get.Chain} {
-		if _, ok := s.ports.Costs[id]; !ok {
-			return order.Order{}, errNoChain.With("chainId", string(id))
+	for _, asset := range []chain.Asset{a.Quote.Give, a.Quote.Get} {
+		id := asset.Chain
+		if !s.ports.Listed[asset] || s.ports.Costs[id] == nil {
+			return order.Order{}, errNoAsset.With("asset", asset.String())
 		}
 		why, err := s.ports.Store.Halted(ctx, id)
 		if err != nil {

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/feed"
+	"ferry/internal/order"
+	"ferry/internal/send"
+	"ferry/internal/settle"
+	"ferry/internal/watch"
+)
+
+// Chain is one served chain with how it is read and sent on.
+type Chain struct {
+	ID      chain.ID
+	Assets  []chain.Asset
+	Tiers   []watch.Tier
+	Window  uint64
+	Reader  watch.Reader
+	Mempool watch.Mempool // nil where the chain shows none
+	Sender  send.Chain
+}
+
+// Store is everything that the rooms keep.
+type Store interface {
+	watch.Store
+	send.Store
+	settle.Store
+	feed.Log
+}
+
+// Config is what a daemon is built from.
+type Config struct {
+	Settle settle.Config
+	Chains []Chain
+}
+
+// Daemon is the whole service without its doors.
+type Daemon struct {
+	Settler *settle.Settler
+	Hub     *feed.Hub
+
+	watchers []*watch.Watcher
+	senders  []*send.Sender
+	names    []chain.ID
+}
+
+// New builds the rooms; it starts nothing.
+func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon, error) {
+	if len(cfg.Chains) == 0 {
+		return nil, errors.New("daemon: no chains are configured; name at least one")
+	}
+	d := &Daemon{}
+	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}
+	for _, c := range cfg.Chains {
+		if _, twice := ports.Costs[c.ID]; twice {
+			return nil, fmt.Errorf("daemon: chain %s is configured twice", c.ID)
+		}
+		if len(c.Assets) == 0 {
+			return nil, fmt.Errorf("daemon: chain %s lists no assets; an empty list never means all of them", c.ID)
+		}
+		ports.Costs[c.ID] = c.Sender
+		for _, a := range c.Assets {
+			ports.Listed[a] = true
+		}
+	}
+	var err error
+	if d.Settler, err = settle.New(cfg.Settle, ports); err != nil {
+		return nil, err
+	}
+	for _, c := range cfg.Chains {
+		w, err := watch.New(watch.Config{Chain: c.ID, Tiers: c.Tiers, Window: c.Window}, watch.Ports{
+			Reader: c.Reader, Mempool: c.Mempool, Store: st, Teller: d.Settler, Valuer: rates,
+		})
+		if err != nil {
+			return nil, err
+		}
+		d.watchers = append(d.watchers, w)
+		d.senders = append(d.senders, send.New(c.ID, order.HotWallet, c.Sender, st))
+		d.names = append(d.names, c.ID)
+	}
+	d.Hub, err = feed.NewHub(ctx, st)
+	return d, err
+}
+
+// Step is one pass over all rooms in a fixed order. It goes on after trouble and
+// returns all of it.
+func (d *Daemon) Step(ctx context.Context, now func() time.Time) error {
+	var errs []error
+	for _, w := range d.watchers {
+		errs = append(errs, w.Step(ctx, now()))
+	}
+	errs = append(errs, d.Settler.Step(ctx, now()))
+	for _, s := range d.senders {
+		errs = append(errs, s.Step(ctx, now()))
+	}
+	errs = append(errs, d.Hub.Step(ctx))
+	return errors.Join(errs...)
+}
