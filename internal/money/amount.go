@@ -73,6 +73,9 @@ func clip(s string) string {
 	return s
 }
 
+// Uint64 is the amount as a machine number, if it fits.
+func (a Amount) Uint64() (n uint64, fits bool) { return a.v.Uint64(), a.v.IsUint64() }
+
 // String is the decimal form that Parse reads back.
 func (a Amount) String() string { return a.v.Dec() }
 
