@@ -1,0 +1,168 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// table is a table of the file with its place.
+type table struct {
+	path   string
+	values map[string]any
+}
+
+func (t table) key(name string) string {
+	if t.path == "" {
+		return name
+	}
+	return t.path + "." + name
+}
+
+// reader takes values out of tables and remembers what is wrong with them.
+type reader struct{ problems []error }
+
+func (r *reader) err() error { return errors.Join(r.problems...) }
+
+func (r *reader) refuse(key, why string, args ...any) {
+	r.problems = append(r.problems, &Problem{Key: key, Why: fmt.Sprintf(why, args...)})
+}
+
+// missing refuses a key that is not there; one that is there with a value of the
+// wrong kind has been refused already.
+func (r *reader) missing(t table, name, what string, args ...any) {
+	if _, there := t.values[name]; !there {
+		r.refuse(t.key(name), "is missing; "+what, args...)
+	}
+}
+
+// take gets a value of one kind; the second result is whether it is there and right.
+func take[T any](r *reader, t table, name, kind string) (T, bool) {
+	var none T
+	v, there := t.values[name]
+	if !there {
+		return none, false
+	}
+	got, ok := v.(T)
+	if !ok {
+		r.refuse(t.key(name), "is not %s; write %s", kind, kind)
+	}
+	return got, ok
+}
+
+func (r *reader) text(t table, name string) (string, bool) {
+	return take[string](r, t, name, "text in quotes")
+}
+
+// must reads a text that has to be there.
+func (r *reader) must(t table, name, example string) string {
+	text, ok := r.text(t, name)
+	if !ok {
+		r.missing(t, name, "write such as %s = %q", name, example)
+	} else if text == "" {
+		r.refuse(t.key(name), "is empty; write such as %q", example)
+	}
+	return text
+}
+
+// count reads a number of blocks that must be more than nothing.
+func (r *reader) count(t table, name, example string) uint64 {
+	n, ok := take[int64](r, t, name, "a whole number")
+	switch {
+	case !ok:
+		r.missing(t, name, "zero never means at once; write such as %s = %s", name, example)
+	case n <= 0:
+		r.refuse(t.key(name), "is %d; an unconfirmed payment is never believed, write at least 1", n)
+	case n > deepest:
+		r.refuse(t.key(name), "is %d; write at most %d", n, deepest)
+	default:
+		return uint64(n)
+	}
+	return 0
+}
+
+func (r *reader) flag(t table, name string) bool {
+	b, _ := take[bool](r, t, name, "true or false")
+	return b
+}
+
+func (r *reader) table(raw map[string]any, name string) table {
+	m, _ := take[map[string]any](r, table{values: raw}, name, "a ["+name+"] table")
+	return table{path: name, values: m}
+}
+
+func (r *reader) tables(t table, name string) ([]table, bool) {
+	return list(r, t, name, "a list of tables", func(i int, v any) (table, bool) {
+		m, ok := v.(map[string]any)
+		return table{path: fmt.Sprintf("%s[%d]", t.key(name), i), values: m}, ok
+	})
+}
+
+func (r *reader) texts(t table, name string) ([]string, bool) {
+	return list(r, t, name, "a list of texts in quotes", func(_ int, v any) (string, bool) {
+		s, ok := v.(string)
+		return s, ok
+	})
+}
+
+func list[T any](r *reader, t table, name, kind string, item func(int, any) (T, bool)) ([]T, bool) {
+	values, ok := take[[]any](r, t, name, kind)
+	if !ok {
+		return nil, false
+	}
+	items := make([]T, 0, len(values))
+	for i, v := range values {
+		it, ok := item(i, v)
+		if !ok {
+			r.refuse(t.key(name), "is not %s; write %s", kind, kind)
+			return nil, false
+		}
+		items = append(items, it)
+	}
+	return items, true
+}
+
+// schema says which keys a table may have; a value that is not nil is the schema
+// of the tables inside.
+type schema map[string]schema
+
+// known is every key there is.
+var known = schema{
+	"database": {"url": nil},
+	"caps":     {"perHourUsd": nil, "perPaymentUsd": nil},
+	"orders": {
+		"funding": nil, "confirming": nil, "executing": nil, "sending": nil,
+		"held": nil, "refunding": nil, "recovery": nil,
+	},
+	"chains": {
+		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil,
+		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
+	},
+}
+
+// unknown refuses every key that the schema does not have.
+func (r *reader) unknown(path string, values map[string]any, s schema) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		key := table{path: path}.key(name)
+		inside, ok := s[name]
+		if !ok {
+			near := nearest(name, slices.Sorted(maps.Keys(s)))
+			r.refuse(clip(key), "is not a key; did you mean %s?", table{path: path}.key(near))
+			continue
+		}
+		if inside == nil {
+			continue // a table where none belongs is refused where the value is read
+		}
+		switch v := values[name].(type) {
+		case map[string]any:
+			r.unknown(key, v, inside)
+		case []any:
+			for i, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					r.unknown(fmt.Sprintf("%s[%d]", key, i), m, inside)
+				}
+			}
+		}
+	}
+}
