@@ -25,7 +25,7 @@ type Crossing struct {
 // Writes reports whether the call is one that the disk must take.
 func (c Crossing) Writes() bool {
 	switch c.Name {
-	case "Advance", "Rewind", "Glimpse", "Ripen", "Caught", "Told", "Halt", "Keep", "Bury", "Close", "Rest",
+	case "Advance", "Rewind", "Glimpse", "Ripen", "Caught", "Told", "Halt", "Keep", "Bury", "End", "Rest",
 		"Wish", "Create", "Move", "TakeWork", "DoneWork", "LaterWork", "DueOrders":
 		return c.Room == "store"
 	}
@@ -134,8 +134,8 @@ func (g gatedStore) Bury(ctx context.Context, id send.ID, n int) error {
 	return crossErr(g.h, "store", "Bury", func() error { return g.in.Bury(ctx, id, n) })
 }
 
-func (g gatedStore) Close(ctx context.Context, id send.ID, r send.Result, now time.Time) error {
-	return crossErr(g.h, "store", "Close", func() error { return g.in.Close(ctx, id, r, now) })
+func (g gatedStore) End(ctx context.Context, id send.ID, r send.Result, now time.Time) error {
+	return crossErr(g.h, "store", "End", func() error { return g.in.End(ctx, id, r, now) })
 }
 
 func (g gatedStore) Rest(ctx context.Context, id send.ID, b chain.Block) error {

@@ -122,9 +122,9 @@ type Store interface {
 	Keep(ctx context.Context, id ID, k Kept) error
 	// Bury notes that an attempt is proven dead.
 	Bury(ctx context.Context, id ID, n int) error
-	// Close ends a transfer, and leaves work for whoever wished it. Closing it
+	// End closes a transfer, and leaves work for whoever wished it. Closing it
 	// again with the same fate is no error; with another it is ErrDiffers.
-	Close(ctx context.Context, id ID, r Result, now time.Time) error
+	End(ctx context.Context, id ID, r Result, now time.Time) error
 	// Rest ends a vigil.
 	Rest(ctx context.Context, id ID, b chain.Block) error
 	// Halted says why a chain is stopped; empty if it is not.

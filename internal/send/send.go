@@ -58,9 +58,9 @@ func (s *Sender) work(ctx context.Context, j Job, now time.Time, halted bool) er
 	todo, which := decide(j.Transfer, all, now)
 	switch todo {
 	case finish:
-		return s.store.Close(ctx, j.Transfer.ID, which.result(), now)
+		return s.store.End(ctx, j.Transfer.ID, which.result(), now)
 	case abandon:
-		return s.store.Close(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: "it did not land in time"}, now)
+		return s.store.End(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: "it did not land in time"}, now)
 	case wait:
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *Sender) draft(ctx context.Context, j Job, now time.Time) error {
 	a, err := s.chain.Draft(ctx, j.Transfer.Call, held, j.Transfer.MaxFee)
 	switch {
 	case errors.Is(err, ErrRefused) && len(j.Attempts) == 0:
-		return s.store.Close(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: err.Error()}, now)
+		return s.store.End(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: err.Error()}, now)
 	case errors.Is(err, ErrTooDear), errors.Is(err, ErrNoFunds):
 		return nil // its deadline tells an operator
 	case err != nil:

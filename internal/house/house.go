@@ -1,0 +1,217 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/daemon"
+	"ferry/internal/family/sim"
+	"ferry/internal/money"
+	"ferry/internal/order"
+	"ferry/internal/quote"
+	"ferry/internal/settle"
+	"ferry/internal/store"
+	"ferry/internal/watch"
+)
+
+// The chains of the house, one of each shape.
+const (
+	EVM chain.ID = "sim:evm"
+	BTC chain.ID = "sim:btc"
+	SOL chain.ID = "sim:sol"
+)
+
+// The assets of the house.
+var (
+	ETH    = EVM.Native()
+	EVMUSD = chain.Asset{Chain: EVM, Ref: "usd"}
+	Coin   = BTC.Native()
+	Sol    = SOL.Native()
+	SOLUSD = chain.Asset{Chain: SOL, Ref: "usd"}
+)
+
+// Assets lists them all.
+func Assets() []chain.Asset { return []chain.Asset{ETH, EVMUSD, Coin, Sol, SOLUSD} }
+
+// Start is when every story begins.
+var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Options say how a house is built.
+type Options struct {
+	URL  string // of the database; empty is a private one in memory
+	Seed uint64
+}
+
+// House is the service over simulated chains.
+type House struct {
+	DB    *store.DB
+	Nets  []*sim.Net
+	Rates Rates
+}
+
+// prices are trillionths of a dollar for a smallest unit.
+func prices() Rates {
+	return Rates{
+		ETH:    money.FromUint64(3_000_000),   // a billionth of a coin at 3,000
+		EVMUSD: money.FromUint64(1_000_000),   // a millionth at 1
+		Coin:   money.FromUint64(900_000_000), // a hundred millionth at 90,000
+		Sol:    money.FromUint64(150_000),     // a billionth at 150
+		SOLUSD: money.FromUint64(1_000_000),
+	}
+}
+
+// New builds a house with a funded treasury and no daemon yet.
+func New(ctx context.Context, o Options) (*House, error) {
+	if o.URL == "" {
+		o.URL = "sqlite::memory:"
+	}
+	db, err := store.Open(ctx, store.Config{URL: o.URL})
+	if err != nil {
+		return nil, err
+	}
+	h := &House{DB: db, Rates: prices()}
+	for _, c := range []sim.Config{
+		{ID: EVM, Family: chain.EVM, Shape: sim.Nonces, FinalDepth: 8, BlockTime: 12 * time.Second, MinFee: money.FromUint64(5)},
+		{ID: BTC, Family: chain.Bitcoin, Shape: sim.Coins, FinalDepth: 5, BlockTime: 2 * time.Minute, MinFee: money.FromUint64(2)},
+		{ID: SOL, Family: chain.Solana, Shape: sim.Expiring, FinalDepth: 4, BlockTime: 4 * time.Second, MinFee: money.FromUint64(5)},
+	} {
+		c.Start, c.Seed, c.Accounts = Start, o.Seed, []chain.Account{order.HotWallet}
+		for _, a := range Assets() {
+			if a.Chain == c.ID && !a.IsNative() {
+				c.Assets = append(c.Assets, a)
+			}
+		}
+		net, err := sim.New(c)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+		}
+		h.Nets = append(h.Nets, net)
+	}
+	return h, h.fund(ctx)
+}
+
+// treasury is what the hot wallets begin with; on the chain of coins in this many coins.
+const treasuryCoins = 200
+
+func (h *House) fund(ctx context.Context) error {
+	for _, a := range Assets() {
+		net, parts := h.Net(a.Chain), uint64(1)
+		if net.Shape() == sim.Coins {
+			parts = treasuryCoins
+		}
+		part := money.FromUint64(1_000_000_000_000_000 / parts)
+		for range parts {
+			if err := net.Faucet(net.Own(order.HotWallet), a, part); err != nil {
+				return fmt.Errorf("fund %s: %w", a, err)
+			}
+		}
+		whole, err := part.MulDiv(money.FromUint64(parts), money.FromUint64(1), money.Down)
+		if err != nil {
+			return err
+		}
+		if err := h.DB.Fund(ctx, a, whole, Start); err != nil {
+			return fmt.Errorf("book the fund of %s: %w", a, err)
+		}
+	}
+	for _, n := range h.Nets {
+		n.MineFinal()
+	}
+	return nil
+}
+
+// Close ends the house.
+func (h *House) Close() error { return h.DB.Close() }
+
+// Net is the chain of that name.
+func (h *House) Net(id chain.ID) *sim.Net {
+	for _, n := range h.Nets {
+		if n.ID() == id {
+			return n
+		}
+	}
+	return nil
+}
+
+// tiers are the confirmations that the house asks for: the largest values wait
+// for the chain's own finality.
+func tiers(n *sim.Net) []watch.Tier {
+	deep := uint64(n.Config().FinalDepth) + 1
+	return []watch.Tier{
+		{UpTo: 1_000 * money.Dollar, Confirmations: max(2, deep/3)},
+		{UpTo: 20_000 * money.Dollar, Confirmations: max(2, deep/2)},
+		{Confirmations: deep, Finalized: true},
+	}
+}
+
+// Settling is how the house settles orders.
+func Settling() settle.Config {
+	return settle.Config{
+		PerHour: 1_000_000_000 * money.Dollar, PerPayment: 10_000_000 * money.Dollar,
+		FeeFactor: 6, Hurry: 10 * time.Minute, GiveUp: 45 * time.Minute, Lease: 30 * time.Second,
+		PriceTries: 3, PriceWait: 5 * time.Minute,
+	}
+}
+
+// Patience is how long orders of the house wait.
+func Patience() order.Patience {
+	return order.Patience{
+		Confirming: 2 * time.Hour, Executing: time.Hour, Sending: time.Hour,
+		Held: time.Hour, Refunding: 2 * time.Hour, Recovery: time.Hour,
+	}
+}
+
+// Daemon builds a daemon whose every call outside passes the hook.
+func (h *House) Daemon(ctx context.Context, hook Hook) (*daemon.Daemon, error) {
+	cfg := daemon.Config{Settle: Settling()}
+	for _, n := range h.Nets {
+		c := n.Chain()
+		dc := daemon.Chain{
+			ID: n.ID(), Tiers: tiers(n), Window: uint64(n.Config().Keep) * 4,
+			Reader: gatedReader{c, hook}, Mempool: gatedMempool{c, hook}, Sender: gatedSender{c, hook},
+		}
+		for _, a := range Assets() {
+			if a.Chain == n.ID() {
+				dc.Assets = append(dc.Assets, a)
+			}
+		}
+		cfg.Chains = append(cfg.Chains, dc)
+	}
+	return daemon.New(ctx, cfg, gatedStore{h.DB, hook}, h.Rates)
+}
+
+// Terms quotes an amount at the house's prices with one percent for the service.
+func (h *House) Terms(id quote.ID, give, get chain.Asset, in money.Amount, at time.Time) (quote.Quote, error) {
+	out, err := h.Rates.Convert(context.Background(), in, give, get, money.Down)
+	if err != nil {
+		return quote.Quote{}, err
+	}
+	if out, err = out.Share(99*money.Whole/100, money.Down); err != nil {
+		return quote.Quote{}, err
+	}
+	usd, err := h.Rates.USD(context.Background(), give, in)
+	if err != nil {
+		return quote.Quote{}, err
+	}
+	most, err := in.MulDiv(money.FromUint64(100), money.FromUint64(1), money.Up)
+	if err != nil {
+		return quote.Quote{}, err
+	}
+	return quote.Quote{
+		ID: id, Give: give, Get: get, In: in, Out: out, MinIn: money.FromUint64(1), MaxIn: most, Mode: quote.Float,
+		Tolerance: quote.Tolerance{
+			Under: money.Whole / 200, Over: money.Whole / 200,
+			UnderAction: quote.Hold, OverAction: quote.ProcessAll, WrongAsset: quote.Hold,
+		},
+		USD: usd, ExpiresAt: at.Add(time.Minute),
+	}, nil
+}
+
+// Ask is an order for those terms, paid to an address that the name stands for.
+func (h *House) Ask(id order.ID, q quote.Quote, payTo, refundTo chain.Address) order.Ask {
+	return order.Ask{
+		ID: id, Quote: q, DepositTo: h.Net(q.Give.Chain).Codec().Deposit(id), PayTo: payTo, RefundTo: refundTo,
+		FundingTime: 30 * time.Minute, Patience: Patience(),
+	}
+}
