@@ -149,8 +149,9 @@ func (f Fate) String() string {
 	return fmt.Sprintf("fate(%d)", uint8(f))
 }
 
-// Settled reports whether a fate can never change again.
-func (f Fate) Settled() bool { return f >= Final }
+// Settled reports whether a fate can never change again. A fate that nobody knows
+// is not settled.
+func (f Fate) Settled() bool { return f >= Final && f <= Dead }
 
 // Status is the fate of an attempt with where it landed and what it cost.
 type Status struct {
