@@ -1,0 +1,82 @@
+// Command ferry is the whole service in one binary.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitRefused = 1 // the command ran and said no
+	exitUsage   = 2 // the command line was not understood
+)
+
+// cli is the command line; each command has its own file.
+type cli struct {
+	Sim     simCmd     `cmd:"" help:"Run a seeded world of users, chains and crashes, and check that nothing is lost or paid twice."`
+	Check   checkCmd   `cmd:"" help:"Read a configuration, open its database, and say what is in force or what to do."`
+	Migrate migrateCmd `cmd:"" help:"Bring a database up to the schema of this program."`
+	Version versionCmd `cmd:"" help:"Show the version."`
+}
+
+const description = `Ferry swaps and bridges assets between chains, never pays an order twice and never loses one.
+
+Examples:
+  ferry sim --orders 1000
+  ferry check --config ferry.toml
+  ferry migrate --db sqlite:ferry.db`
+
+// output is where a command writes: results to Out, progress and errors to Err.
+type output struct{ Out, Err io.Writer }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], &output{Out: os.Stdout, Err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process around it.
+func run(ctx context.Context, args []string, out *output) int {
+	leave := -1
+	parser, err := kong.New(&cli{},
+		kong.Name("ferry"), kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(out.Out, out.Err), kong.Exit(func(code int) { leave = code }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(out),
+	)
+	if err != nil {
+		return say(out, err, exitUsage)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	cmd, err := parser.Parse(args)
+	if leave >= 0 { // the help was asked for and shown
+		return leave
+	}
+	if err != nil {
+		return say(out, fmt.Errorf("%w; see ferry --help", err), exitUsage)
+	}
+	if err := cmd.Run(); err != nil {
+		return say(out, err, exitRefused)
+	}
+	return 0
+}
+
+// say prints an error, one line for each thing that is wrong. Some libraries
+// break their sentences into indented lines; those are joined again.
+func say(out *output, err error, code int) int {
+	for line := range strings.Lines(strings.ReplaceAll(err.Error(), "\n\t", " ")) {
+		fmt.Fprintln(out.Err, "ferry:", strings.TrimRight(line, "\n"))
+	}
+	return code
+}
