@@ -48,6 +48,8 @@ func (n *Net) mine(k int, fill bool) chain.Block {
 		n.mint(b)
 		if fill {
 			n.fill(b)
+		} else {
+			n.sweep(b)
 		}
 		n.prune()
 	}
@@ -91,6 +93,16 @@ func (n *Net) fill(b *block) {
 		queue = later
 	}
 	n.waiting = slices.DeleteFunc(n.waiting, func(w waiter) bool { return !w.here() })
+}
+
+// sweep drops what can never land after b, as every node does by itself.
+func (n *Net) sweep(b *block) {
+	n.waiting = slices.DeleteFunc(n.waiting, func(w waiter) bool {
+		if w.here() && n.stillGood(b, w.tx) == never {
+			n.expel(w.tx)
+		}
+		return !w.here()
+	})
 }
 
 // verdict is what a block says about a transaction.
