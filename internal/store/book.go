@@ -1,0 +1,304 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/ledger"
+	"ferry/internal/money"
+	"ferry/internal/order"
+	"ferry/internal/settle"
+)
+
+const (
+	sqlHead        = `SELECT seq, posting, address FROM feed_head WHERE id = 1`
+	sqlSetHead     = `UPDATE feed_head SET seq = $1, posting = $2, address = $3 WHERE id = 1`
+	sqlOrderDoc    = `SELECT doc FROM orders WHERE id = $1`
+	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
+	sqlReservation = `SELECT r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
+FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name = $1`
+	sqlPost = `INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	sqlSetBalance = `INSERT INTO balances (account, asset, debits, credits, reserved) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, reserved = excluded.reserved`
+	sqlDropBalance    = `DELETE FROM balances WHERE account = $1 AND asset = $2`
+	sqlSetReservation = `INSERT INTO reservations (name, account, asset, amount) VALUES ($1, $2, $3, $4)
+ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`
+	sqlDropReservation = `DELETE FROM reservations WHERE name = $1`
+)
+
+// booking is an operation on an order or on the books.
+type booking struct {
+	id     order.ID     // the order to load; empty where none is
+	fresh  bool         // the order is to be made, and must not be there
+	ahead  ledger.Entry // what is known to be booked before anything is decided
+	decide func(o order.Order) (order.Change, error)
+
+	change order.Change
+	lines  lines       // what the change writes; empty for an entry without an order
+	now    order.Order // as it is after the operation, or as it was if the fact is known
+}
+
+// book runs the bookings of a batch: all orders are read at once, all decisions
+// are taken, all balances they touch are read at once, and then the changes are
+// applied one after the other to what was read. An order that comes up twice waits
+// for the next round, where it is found as the first change left it.
+func (t *tx) book(batch []*op) error {
+	var waiting []*op
+	for _, o := range batch {
+		if o.booking != nil {
+			waiting = append(waiting, o)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	if err := t.openBooks(waiting); err != nil {
+		return err
+	}
+	for len(waiting) > 0 {
+		var round, later []*op
+		touched := map[order.ID]bool{}
+		for _, o := range waiting {
+			if id := o.booking.id; id != "" && touched[id] {
+				later = append(later, o)
+				continue
+			}
+			touched[o.booking.id] = true
+			round = append(round, o)
+		}
+		if err := t.bookRound(round); err != nil {
+			return err
+		}
+		waiting = later
+	}
+	t.closeBooks()
+	return nil
+}
+
+func (t *tx) bookRound(round []*op) error {
+	var entries []ledger.Entry
+	for _, o := range round {
+		if o.err = o.guard(func() error { return t.decide(o.booking) }); o.err == nil {
+			entries = append(entries, o.booking.change.Entry)
+		}
+	}
+	t.mark = len(t.queue) // what earlier rounds wrote stands
+	if err := t.read(t.missing(entries)...); err != nil {
+		return err
+	}
+	for _, o := range round {
+		if o.err != nil {
+			continue
+		}
+		o.err = t.apply(o.booking)
+	}
+	return nil
+}
+
+// openBooks reads the counters, the orders and the balances that are known to be
+// needed, in one round trip.
+func (t *tx) openBooks(ops []*op) error {
+	t.orders = map[order.ID]*order.Order{}
+	t.books = ledger.NewBooks()
+	t.loaded, t.changed = map[ledger.Key]bool{}, map[ledger.Key]bool{}
+	t.asked, t.held = map[string]bool{}, map[string]bool{}
+	ss := []stmt{ask(func(r row) error { return r.Scan(&t.head.seq, &t.head.posting, &t.head.address) }, sqlHead)}
+	var ahead []ledger.Entry
+	for _, o := range ops {
+		ahead = append(ahead, o.booking.ahead)
+		id := o.booking.id
+		if _, known := t.orders[id]; known || id == "" {
+			continue
+		}
+		t.orders[id] = nil
+		ss = append(ss, ask(func(r row) error {
+			found, err := scanOrder(r)
+			t.orders[id] = &found
+			return err
+		}, sqlOrderDoc, string(id)))
+	}
+	return t.send(append(ss, t.missing(ahead)...))
+}
+
+// missing are the questions for the balances and reservations that the entries
+// touch and that nobody has read yet.
+func (t *tx) missing(entries []ledger.Entry) []stmt {
+	var ss []stmt
+	key := func(k ledger.Key) {
+		if t.loaded[k] {
+			return
+		}
+		t.loaded[k] = true
+		ss = append(ss, ask(func(r row) error {
+			b, err := scanBalance(r)
+			t.books.Balances[k] = b
+			return err
+		}, sqlBalance, string(k.Account), k.Asset.String()))
+	}
+	name := func(n string) {
+		if t.asked[n] {
+			return
+		}
+		t.asked[n] = true
+		ss = append(ss, t.askReservation(n))
+	}
+	for _, e := range entries {
+		for _, p := range e.Postings {
+			key(ledger.Key{Account: p.Debit, Asset: p.Asset})
+			key(ledger.Key{Account: p.Credit, Asset: p.Asset})
+		}
+		for _, n := range e.Voids {
+			name(n)
+		}
+		for _, r := range e.Reserve {
+			name(r.Name)
+			key(ledger.Key{Account: r.From, Asset: r.Asset})
+		}
+	}
+	return ss
+}
+
+// askReservation reads a reservation with the balance it stands on, so that
+// giving it back needs no second question.
+func (t *tx) askReservation(name string) stmt {
+	return ask(func(r row) error {
+		var account, asset, amount string
+		b, err := scanBalance(r, &account, &asset, &amount)
+		if err != nil {
+			return err
+		}
+		held := ledger.Reservation{Name: name, From: ledger.Account(account)}
+		if held.Asset, err = chain.ParseAsset(asset); err != nil {
+			return fmt.Errorf("reservation %s: %w", name, err)
+		}
+		if held.Amount, err = money.Parse(amount); err != nil {
+			return fmt.Errorf("reservation %s: %w", name, err)
+		}
+		t.books.Reservations[name] = held
+		if k := (ledger.Key{Account: held.From, Asset: held.Asset}); !t.loaded[k] {
+			t.loaded[k] = true
+			t.books.Balances[k] = b
+		}
+		return nil
+	}, sqlReservation, name)
+}
+
+func scanBalance(r row, before ...any) (b ledger.Balance, err error) {
+	var debits, credits, reserved string
+	if err = r.Scan(append(before, &debits, &credits, &reserved)...); err != nil {
+		return b, err
+	}
+	if b.Debits, err = money.Parse(debits); err != nil {
+		return b, err
+	}
+	if b.Credits, err = money.Parse(credits); err != nil {
+		return b, err
+	}
+	b.Reserved, err = money.Parse(reserved)
+	return b, err
+}
+
+// decide asks what becomes of the order as it is now.
+func (t *tx) decide(b *booking) (err error) {
+	var was order.Order
+	if b.id != "" {
+		switch found := t.orders[b.id]; {
+		case b.fresh && found != nil:
+			return fmt.Errorf("order %s: %w", b.id, settle.ErrTaken)
+		case b.fresh:
+		case found == nil:
+			return fmt.Errorf("order %s: %w", b.id, settle.ErrNotFound)
+		default:
+			was = *found
+			b.now = was
+		}
+	}
+	if b.change, err = b.decide(was); err != nil || b.change.Event == nil {
+		return err
+	}
+	b.lines, err = linesOf(was, b.change)
+	return err
+}
+
+// apply books a change and queues what it writes. The books are the last that
+// can refuse; whatever else could go wrong has been tried by decide.
+func (t *tx) apply(b *booking) error {
+	e := b.change.Entry
+	ended := make([]ledger.Key, 0, len(e.Voids))
+	for _, n := range e.Voids {
+		if r, ok := t.books.Reservations[n]; ok {
+			ended = append(ended, ledger.Key{Account: r.From, Asset: r.Asset})
+		}
+	}
+	if err := t.books.Apply(e); err != nil {
+		return err
+	}
+	for _, k := range ended {
+		t.changed[k] = true
+	}
+	for _, n := range e.Voids {
+		t.held[n] = true
+	}
+	for _, r := range e.Reserve {
+		t.held[r.Name] = true
+		t.changed[ledger.Key{Account: r.From, Asset: r.Asset}] = true
+	}
+	for _, p := range e.Postings {
+		t.changed[ledger.Key{Account: p.Debit, Asset: p.Asset}] = true
+		t.changed[ledger.Key{Account: p.Credit, Asset: p.Asset}] = true
+		t.post(string(b.change.Now.ID), p, b.change.At)
+	}
+	if b.change.Event != nil {
+		t.writeLines(b)
+	}
+	return nil
+}
+
+func (t *tx) post(id string, p ledger.Posting, at time.Time) {
+	t.head.posting++
+	t.write(sqlPost, t.head.posting, id, string(p.Debit), string(p.Credit), p.Asset.String(), p.Amount.String(), micro(at))
+}
+
+// closeBooks queues the balances and reservations as the whole batch left them.
+// Accounts of single orders go when they are empty, so that the table stays small.
+func (t *tx) closeBooks() {
+	keys := make([]ledger.Key, 0, len(t.changed))
+	for k := range t.changed {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b ledger.Key) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset.Chain, b.Asset.Chain), cmp.Compare(a.Asset.Ref, b.Asset.Ref))
+	})
+	for _, k := range keys {
+		b := t.books.Balances[k]
+		if b.IsZero() && perOrder(k.Account) {
+			t.write(sqlDropBalance, string(k.Account), k.Asset.String())
+			continue
+		}
+		t.write(sqlSetBalance, string(k.Account), k.Asset.String(), b.Debits.String(), b.Credits.String(), b.Reserved.String())
+	}
+	names := make([]string, 0, len(t.held))
+	for n := range t.held {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		if r, ok := t.books.Reservations[n]; ok {
+			t.write(sqlSetReservation, n, string(r.From), r.Asset.String(), r.Amount.String())
+		} else {
+			t.write(sqlDropReservation, n)
+		}
+	}
+	if t.wrote {
+		t.write(sqlSetHead, t.head.seq, t.head.posting, t.head.address)
+	}
+}
+
+// perOrder reports whether an account belongs to a single order.
+func perOrder(a ledger.Account) bool {
+	return a.Kind() == ledger.Owed("").Kind() || a.Kind() == ledger.Recovery("").Kind()
+}

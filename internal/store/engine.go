@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// row is a row of a result.
+type row interface{ Scan(dest ...any) error }
+
+// stmt is a statement on its way to the database. each gets every row of its
+// answer; it is nil where no answer is wanted.
+type stmt struct {
+	sql  string
+	args []any
+	each func(row) error
+}
+
+func do(sql string, args ...any) stmt { return stmt{sql: sql, args: args} }
+
+func ask(each func(row) error, sql string, args ...any) stmt {
+	return stmt{sql: sql, args: args, each: each}
+}
+
+// engine is what differs between SQLite and PostgreSQL.
+type engine interface {
+	// session is the writing session, for one transaction at a time.
+	session(ctx context.Context) (session, error)
+	// read runs questions outside the writer; all of them see the same moment.
+	read(ctx context.Context, ss ...stmt) error
+	// now is the database's clock.
+	now(ctx context.Context) (time.Time, error)
+	close() error
+}
+
+// session is a connection with a transaction on it.
+type session interface {
+	// begin are the statements that open a writing transaction.
+	begin() []stmt
+	// send runs statements in order, in one round trip where the engine can.
+	// It stops at the first that fails.
+	send(ctx context.Context, ss []stmt) error
+	// release gives the session back. If the transaction was not committed it is
+	// rolled back, and a connection that can not even do that is thrown away.
+	release(committed bool)
+}
+
+// sqlCommit ends every transaction; engines look for it to know what is at stake.
+const sqlCommit = "COMMIT"

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/integrator"
+	"ferry/internal/money"
+	"ferry/internal/order"
+)
+
+// docVersion is the version of the documents this program writes. It reads older
+// ones, and refuses newer ones.
+const docVersion = 1
+
+// orderRow is an order as it is written down. It is the store's own, so that the
+// domain may change without changing what is on disk.
+type orderRow struct {
+	V          int          `json:"v"`
+	ID         string       `json:"id"`
+	Version    int64        `json:"version"`
+	State      string       `json:"state"`
+	Session    string       `json:"session"`
+	Integrator string       `json:"integrator,omitempty"`
+	Quote      quoteRow     `json:"quote"`
+	DepositTo  addressRow   `json:"deposit_to"`
+	PayTo      addressRow   `json:"pay_to"`
+	RefundTo   addressRow   `json:"refund_to"`
+	Deposits   []depositRow `json:"deposits,omitempty"`
+	Received   money.Amount `json:"received"`
+	InHand     sumRow       `json:"in_hand"`
+	Step       int          `json:"step,omitempty"`
+	Payout     outflowRow   `json:"payout"`
+	Refund     outflowRow   `json:"refund"`
+	Fee        outflowRow   `json:"fee"`
+	FeeStatus  string       `json:"fee_status"`
+	FeeReason  string       `json:"fee_reason,omitempty"`
+	HoldWhy    string       `json:"hold_why,omitempty"`
+	HoldRefund bool         `json:"hold_refund,omitempty"`
+	Stop       string       `json:"stop,omitempty"`
+	Failure    string       `json:"failure,omitempty"`
+	Delayed    bool         `json:"delayed,omitempty"`
+	Patience   [6]int64     `json:"patience"` // nanoseconds, in the order of the domain's fields
+	CreatedAt  int64        `json:"created_at"`
+	UpdatedAt  int64        `json:"updated_at"`
+	ExpiresAt  int64        `json:"expires_at"`
+	Deadline   int64        `json:"deadline"`
+	FinishedAt int64        `json:"finished_at"`
+	Keys       []string     `json:"keys,omitempty"`
+}
+
+type addressRow struct {
+	Family string `json:"f,omitempty"`
+	Text   string `json:"t,omitempty"`
+}
+
+func addressToRow(a chain.Address) addressRow {
+	return addressRow{Family: string(a.Family()), Text: a.Text()}
+}
+
+func (r addressRow) address() chain.Address {
+	return chain.CanonicalAddress(chain.Family(r.Family), r.Text)
+}
+
+type assetRow struct {
+	Chain string `json:"c,omitempty"`
+	Ref   string `json:"r,omitempty"`
+}
+
+func assetToRow(a chain.Asset) assetRow { return assetRow{Chain: string(a.Chain), Ref: a.Ref} }
+
+func (r assetRow) asset() chain.Asset { return chain.Asset{Chain: chain.ID(r.Chain), Ref: r.Ref} }
+
+type sumRow struct {
+	Asset  assetRow     `json:"asset"`
+	Amount money.Amount `json:"amount"`
+}
+
+type outflowRow struct {
+	Asset  assetRow     `json:"asset"`
+	Amount money.Amount `json:"amount"`
+	Tx     string       `json:"tx,omitempty"`
+	State  string       `json:"state,omitempty"`
+}
+
+func outflowToRow(o order.Outflow) outflowRow {
+	return outflowRow{Asset: assetToRow(o.Asset), Amount: o.Amount, Tx: string(o.Tx), State: string(o.State)}
+}
+
+func (r outflowRow) outflow() order.Outflow {
+	return order.Outflow{Asset: r.Asset.asset(), Amount: r.Amount, Tx: chain.TxID(r.Tx), State: order.OutState(r.State)}
+}
+
+type depositRow struct {
+	ID       string       `json:"id"`
+	Asset    assetRow     `json:"asset"`
+	Amount   money.Amount `json:"amount"`
+	Tx       string       `json:"tx"`
+	Sighting int          `json:"sighting"`
+	SeenAt   int64        `json:"seen_at"`
+	State    string       `json:"state"`
+	Why      string       `json:"why,omitempty"`
+	Refund   outflowRow   `json:"refund"`
+	Deadline int64        `json:"deadline"`
+	Lost     bool         `json:"lost,omitempty"`
+}
+
+func depositToRow(d order.Deposit) depositRow {
+	return depositRow{
+		ID: string(d.ID), Asset: assetToRow(d.Asset), Amount: d.Amount, Tx: string(d.Tx), Sighting: d.Sighting,
+		SeenAt: micro(d.SeenAt), State: string(d.State), Why: string(d.Why), Refund: outflowToRow(d.Refund),
+		Deadline: micro(d.Deadline), Lost: d.Lost,
+	}
+}
+
+func (r depositRow) deposit() order.Deposit {
+	return order.Deposit{
+		ID: chain.DepositID(r.ID), Asset: r.Asset.asset(), Amount: r.Amount, Tx: chain.TxID(r.Tx), Sighting: r.Sighting,
+		SeenAt: unmicro(r.SeenAt), State: order.DepositState(r.State), Why: order.Reason(r.Why), Refund: r.Refund.outflow(),
+		Deadline: unmicro(r.Deadline), Lost: r.Lost,
+	}
+}
+
+func orderToRow(o order.Order) orderRow {
+	r := orderRow{
+		V: docVersion, ID: string(o.ID), Version: o.Version, State: string(o.State), Session: hex.EncodeToString(o.Session[:]),
+		Integrator: string(o.Integrator), Quote: quoteToRow(o.Quote),
+		DepositTo: addressToRow(o.DepositTo), PayTo: addressToRow(o.PayTo), RefundTo: addressToRow(o.RefundTo),
+		Received: o.Received, InHand: sumRow{Asset: assetToRow(o.InHand.Asset), Amount: o.InHand.Amount}, Step: o.Step,
+		Payout: outflowToRow(o.Payout), Refund: outflowToRow(o.Refund), Fee: outflowToRow(o.Fee),
+		FeeStatus: string(o.FeeStatus), FeeReason: string(o.FeeReason),
+		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund,
+		Stop: string(o.Stop), Failure: string(o.Failure), Delayed: o.Delayed, Patience: patienceToRow(o.Patience),
+		CreatedAt: micro(o.CreatedAt), UpdatedAt: micro(o.UpdatedAt), ExpiresAt: micro(o.ExpiresAt),
+		Deadline: micro(o.Deadline), FinishedAt: micro(o.FinishedAt), Keys: o.Keys,
+	}
+	for _, d := range o.Deposits {
+		r.Deposits = append(r.Deposits, depositToRow(d))
+	}
+	return r
+}
+
+func (r orderRow) order() (order.Order, error) {
+	o := order.Order{
+		ID: order.ID(r.ID), Version: r.Version, State: order.State(r.State), Integrator: integrator.ID(r.Integrator),
+		DepositTo: r.DepositTo.address(), PayTo: r.PayTo.address(), RefundTo: r.RefundTo.address(),
+		Received: r.Received, InHand: order.Sum{Asset: r.InHand.Asset.asset(), Amount: r.InHand.Amount}, Step: r.Step,
+		Payout: r.Payout.outflow(), Refund: r.Refund.outflow(), Fee: r.Fee.outflow(),
+		FeeStatus: order.FeeStatus(r.FeeStatus), FeeReason: order.Reason(r.FeeReason),
+		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund},
+		Stop: order.Reason(r.Stop), Failure: order.Reason(r.Failure), Delayed: r.Delayed, Patience: patienceFromRow(r.Patience),
+		CreatedAt: unmicro(r.CreatedAt), UpdatedAt: unmicro(r.UpdatedAt), ExpiresAt: unmicro(r.ExpiresAt),
+		Deadline: unmicro(r.Deadline), FinishedAt: unmicro(r.FinishedAt), Keys: r.Keys,
+	}
+	for _, d := range r.Deposits {
+		o.Deposits = append(o.Deposits, d.deposit())
+	}
+	if n, err := hex.Decode(o.Session[:], []byte(r.Session)); err != nil || n != len(o.Session) {
+		return order.Order{}, fmt.Errorf("order %s: its session is not 32 bytes of hex", r.ID)
+	}
+	var err error
+	if o.Quote, err = r.Quote.quote(); err != nil {
+		return order.Order{}, fmt.Errorf("order %s: %w", r.ID, err)
+	}
+	return o, nil
+}
+
+func patienceToRow(p order.Patience) [6]int64 {
+	return [6]int64{int64(p.Confirming), int64(p.Executing), int64(p.Sending), int64(p.Held), int64(p.Refunding), int64(p.Recovery)}
+}
+
+func patienceFromRow(p [6]int64) order.Patience {
+	return order.Patience{
+		Confirming: time.Duration(p[0]), Executing: time.Duration(p[1]), Sending: time.Duration(p[2]),
+		Held: time.Duration(p[3]), Refunding: time.Duration(p[4]), Recovery: time.Duration(p[5]),
+	}
+}
+
+// orderFromDoc reads an order back.
+func orderFromDoc(doc string) (order.Order, error) {
+	var r orderRow
+	if err := readDoc(doc, &r, &r.V); err != nil {
+		return order.Order{}, fmt.Errorf("order %s: %w", r.ID, err)
+	}
+	return r.order()
+}
+
+// writeDoc and readDoc are the one way documents are written and read.
+func writeDoc(r any) (string, error) {
+	b, err := json.Marshal(r)
+	return string(b), err
+}
+
+func readDoc(doc string, r any, version *int) error {
+	if err := json.Unmarshal([]byte(doc), r); err != nil {
+		return err
+	}
+	if *version < 1 || *version > docVersion {
+		return fmt.Errorf("%w: document version %d, this program knows %d", ErrNewerSchema, *version, docVersion)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/send"
+)
+
+var _ send.Store = (*DB)(nil)
+
+const (
+	sqlTransfer    = `SELECT open, vigil, chain, account, fate, tx, doc FROM transfers WHERE id = $1`
+	sqlNewTransfer = `INSERT INTO transfers (id, chain, account, order_id, open, vigil, landed_height, fate, tx, wished_at, doc, result)
+VALUES ($1, $2, $3, $4, TRUE, FALSE, -1, '', '', $5, $6, '')`
+	sqlOutflows   = `SELECT minute, usd FROM outflows WHERE chain = $1 AND minute >= $2`
+	sqlSetOutflow = `INSERT INTO outflows (chain, minute, usd) VALUES ($1, $2, $3)
+ON CONFLICT (chain, minute) DO UPDATE SET usd = excluded.usd`
+	sqlForgetOutflows = `DELETE FROM outflows WHERE chain = $1 AND minute < $2`
+	sqlCloseTransfer  = `UPDATE transfers SET open = FALSE, fate = $1, tx = $2, landed_height = $3, result = $4 WHERE id = $5`
+	sqlSpendSlots     = `UPDATE slots SET spent = TRUE WHERE transfer = $1`
+	sqlRest           = `UPDATE transfers SET vigil = FALSE, landed_height = $1 WHERE id = $2`
+	sqlHalted         = `SELECT why FROM halts WHERE chain = $1`
+)
+
+// capMinutes is the hour that a cap speaks of.
+const capMinutes = 60
+
+// keptTransfer is a transfer as its row has it.
+type keptTransfer struct {
+	there, open, vigil bool
+	chain, account     string
+	fate, tx, doc      string
+}
+
+func (k *keptTransfer) question(id send.ID) stmt {
+	return ask(func(r row) error {
+		k.there = true
+		return r.Scan(&k.open, &k.vigil, &k.chain, &k.account, &k.fate, &k.tx, &k.doc)
+	}, sqlTransfer, string(id))
+}
+
+// Wish implements send.Store and settle.Store.
+func (db *DB) Wish(ctx context.Context, w send.Transfer, cap send.Cap, now time.Time) error {
+	doc, err := writeDoc(transferToRow(w))
+	if err != nil {
+		return fmt.Errorf("transfer %s: %w", w.ID, err)
+	}
+	if w.ID == "" || w.Call.Chain == "" || w.USD < 0 {
+		return fmt.Errorf("transfer %q on %q of %s dollars can not be kept", w.ID, w.Call.Chain, w.USD)
+	}
+	return db.writer.do(ctx, &op{run: func(t *tx) error {
+		var k keptTransfer
+		minute := now.Unix() / 60
+		var sum, current money.USD
+		err := t.read(k.question(w.ID), ask(func(r row) error {
+			var m, usd int64
+			err := r.Scan(&m, &usd)
+			sum = sum.PlusCapped(money.USD(usd))
+			if m == minute {
+				current = money.USD(usd)
+			}
+			return err
+		}, sqlOutflows, string(w.Call.Chain), minute-capMinutes))
+		if err != nil {
+			return fmt.Errorf("transfer %s: %w", w.ID, err)
+		}
+		if k.there {
+			return sameWish(k, w)
+		}
+		// No cap is no leave to send, not leave without end.
+		if cap.PerHour <= 0 || sum.PlusCapped(w.USD) > cap.PerHour {
+			return fmt.Errorf("transfer %s of %s dollars on top of %s this hour, %s allowed: %w", w.ID, w.USD, sum, cap.PerHour, send.ErrCapped)
+		}
+		t.write(sqlNewTransfer, string(w.ID), string(w.Call.Chain), string(w.Call.From), w.Order, micro(w.WishedAt), doc)
+		t.write(sqlSetOutflow, string(w.Call.Chain), minute, int64(current.PlusCapped(w.USD)))
+		t.write(sqlForgetOutflows, string(w.Call.Chain), minute-2*capMinutes)
+		return nil
+	}})
+}
+
+func sameWish(k keptTransfer, w send.Transfer) error {
+	old, err := transferFromDoc(k.doc)
+	if err != nil {
+		return err
+	}
+	if old.Call != w.Call || old.Order != w.Order {
+		return fmt.Errorf("transfer %s: %w", w.ID, send.ErrDiffers)
+	}
+	return nil
+}
+
+// End implements send.Store.
+func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time) error {
+	row := resultToRow(r)
+	doc, err := writeDoc(workRow{V: docVersion, Transfer: string(id), Result: &row})
+	if err != nil {
+		return fmt.Errorf("transfer %s: %w", id, err)
+	}
+	if !r.Fate.Settled() {
+		return fmt.Errorf("transfer %s can not end as %s", id, r.Fate)
+	}
+	landed, err := height(r.Block.Height)
+	if err != nil {
+		return fmt.Errorf("transfer %s: %w", id, err)
+	}
+	if r.Block.IsZero() {
+		landed = noBlock
+	}
+	return db.writer.do(ctx, &op{run: func(t *tx) error {
+		var k keptTransfer
+		if err := t.read(k.question(id)); err != nil {
+			return fmt.Errorf("transfer %s: %w", id, err)
+		}
+		if !k.there {
+			return fmt.Errorf("transfer %s is not known: %w", id, send.ErrStale)
+		}
+		if !k.open {
+			// Paid by another transaction is another ending: it would be paid twice.
+			if k.fate != r.Fate.String() || (r.Fate == chain.Final && k.tx != string(r.Tx)) {
+				return fmt.Errorf("transfer %s ended as %s by %s, not as %s by %s: %w", id, k.fate, k.tx, r.Fate, r.Tx, send.ErrDiffers)
+			}
+			return nil
+		}
+		w, err := transferFromDoc(k.doc)
+		if err != nil {
+			return err
+		}
+		t.write(sqlCloseTransfer, r.Fate.String(), string(r.Tx), landed, doc, string(id))
+		t.write(sqlSpendSlots, string(id))
+		t.write(sqlNewWork, workClosed+"/"+string(id), w.Order, workClosed, micro(now), int64(0), doc)
+		return nil
+	}})
+}
+
+// Rest implements send.Store.
+func (db *DB) Rest(ctx context.Context, id send.ID, b chain.Block) error {
+	landed, err := height(b.Height)
+	if err != nil {
+		return fmt.Errorf("transfer %s: %w", id, err)
+	}
+	if b.IsZero() {
+		return fmt.Errorf("transfer %s can not rest in no block", id)
+	}
+	return db.writer.do(ctx, &op{run: func(t *tx) error {
+		var k keptTransfer
+		if err := t.read(k.question(id)); err != nil {
+			return fmt.Errorf("transfer %s: %w", id, err)
+		}
+		if !k.there || k.open {
+			return fmt.Errorf("transfer %s has not ended: %w", id, send.ErrStale)
+		}
+		if k.vigil {
+			t.write(sqlRest, landed, string(id))
+		}
+		return nil
+	}})
+}
+
+// Halted implements send.Store and settle.Store.
+func (db *DB) Halted(ctx context.Context, id chain.ID) (why string, err error) {
+	if err = db.engine.read(ctx, ask(func(r row) error { return r.Scan(&why) }, sqlHalted, string(id))); err != nil {
+		return "", fmt.Errorf("chain %s: %w", id, err)
+	}
+	return why, nil
+}

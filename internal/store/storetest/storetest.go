@@ -1,0 +1,84 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+
+	"ferry/internal/store"
+)
+
+// Open opens a fresh, empty database that is closed when the test ends.
+type Open func(*testing.T) *store.DB
+
+// Run runs the suite.
+func Run(t *testing.T, open Open) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *bench)
+	}{
+		{"an order is read back as it was made", orderRoundTrip},
+		{"create refuses a taken id and a taken address", createTaken},
+		{"create refuses what the wallet has not", createShort},
+		{"a fact is applied once", moveKnown},
+		{"a refusal changes nothing", moveRefused},
+		{"a move that does not follow is refused", moveCrooked},
+		{"a panic in a decision stays with its caller", movePanic},
+		{"an order goes all the way with its books", moveAllTheWay},
+		{"an order is refunded with its books", moveRefund},
+		{"many goroutines move one order", moveOneOrder},
+		{"many goroutines move many orders", moveManyOrders},
+		{"racing creates never reserve more than there is", racingCreates},
+		{"the feed is whole and wakes", feedWhole},
+		{"work is leased, put off and done", workLease},
+		{"work wished again is new work", workAgain},
+		{"due orders are leased", dueOrders},
+		{"the cursor moves only from where it is", cursorStale},
+		{"a deposit is seen, mined, ripe and told", depositStages},
+		{"a mempool forgets", glimpseDrops},
+		{"a rewind takes deposits back", rewindSeen},
+		{"a rewind that takes a final deposit halts the chain", rewindFinalDeposit},
+		{"a rewind behind a final height halts the chain", rewindFinalHeight},
+		{"addresses come in commit order", addressesSince},
+		{"a wish is made once", wishOnce},
+		{"a cap holds for an hour", wishCapped},
+		{"an attempt is kept only if no other can land beside it", keepRules},
+		{"a slot belongs to one transfer for ever", slotsForEver},
+		{"a transfer ends once and leaves work", endOnce},
+		{"a vigil is kept and ends", vigil},
+		{"a halted chain stays halted until it is resumed", halts},
+		{"operators see what waits for them", operators},
+		{"a cancelled caller leaves the queue", cancelled},
+		{"a closed database says so", closed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, newBench(t, open(t)))
+		})
+	}
+}
+
+// want fails unless err is the wanted one.
+func want(t *testing.T, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Fatalf("got %v, want %v", err, target)
+	}
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"ferry/internal/ledger"
+	"ferry/internal/order"
+)
+
+// tx is one writing transaction on its way. Writes need no answer, so they wait
+// in a queue and go out with the next question or with the commit: on PostgreSQL
+// each of these is one round trip. What waits can still be dropped.
+type tx struct {
+	ctx   context.Context
+	s     session
+	queue []stmt
+	mark  int  // where the writes of the operation at work begin
+	wrote bool // something is to be committed
+	sent  bool // the operation at work has sent a write and can no longer refuse
+	fed   bool // feed entries were written
+	fatal error
+
+	head    head
+	orders  map[order.ID]*order.Order // nil: looked for and not there
+	books   *ledger.Books
+	loaded  map[ledger.Key]bool
+	asked   map[string]bool // reservations that were looked for
+	changed map[ledger.Key]bool
+	held    map[string]bool // reservations that were made or ended
+}
+
+// head is the row of counters.
+type head struct{ seq, posting, address int64 }
+
+func newTx(ctx context.Context, s session) *tx {
+	begin := s.begin()
+	return &tx{ctx: ctx, s: s, queue: begin, mark: len(begin)}
+}
+
+var errAskedLate = errors.New("store: an operation asked after it wrote")
+
+// write puts a statement into the queue.
+func (t *tx) write(sql string, args ...any) {
+	t.queue = append(t.queue, do(sql, args...))
+	t.wrote = true
+}
+
+// read asks the database, after everything that waits has been written.
+func (t *tx) read(ss ...stmt) error {
+	if len(t.queue) > t.mark {
+		t.fatal = errAskedLate
+		return t.fatal
+	}
+	if len(ss) == 0 {
+		return nil
+	}
+	return t.send(ss)
+}
+
+// claim is a write that answers. It is the last thing an operation does: having
+// sent it, it can not refuse any more.
+func (t *tx) claim(s stmt) error {
+	t.wrote, t.sent = true, true
+	return t.send([]stmt{s})
+}
+
+func (t *tx) send(ss []stmt) error {
+	all := append(t.queue, ss...)
+	t.queue, t.mark = nil, 0
+	if err := t.s.send(t.ctx, all); err != nil {
+		t.fatal = err
+		return err
+	}
+	return nil
+}
+
+// runOne runs an operation. If it refuses, what it queued is dropped and the
+// others go on; an error means that the whole transaction is over.
+func (t *tx) runOne(o *op) error {
+	wrote := t.wrote
+	t.mark, t.sent = len(t.queue), false
+	o.err = o.guard(func() error { return o.run(t) })
+	switch {
+	case o.err == nil:
+		return nil
+	case t.fatal != nil:
+		return t.fatal
+	case t.sent:
+		return o.err
+	}
+	t.queue, t.wrote = t.queue[:t.mark], wrote
+	return nil
+}
+
+// commit sends what waits and commits it. Where nothing was written there is
+// nothing to commit, and the session rolls back.
+func (t *tx) commit() (bool, error) {
+	if !t.wrote {
+		return false, nil
+	}
+	t.queue = append(t.queue, do(sqlCommit))
+	if err := t.s.send(t.ctx, t.queue); err != nil {
+		return false, err
+	}
+	return true, nil
+}
