@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,11 +47,17 @@ func random(r *rand.Rand) money.Amount {
 	return money.MustParse(n.String())
 }
 
-// seeded gives a source and prints its seed when the test fails.
+// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
