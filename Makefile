@@ -19,11 +19,11 @@ help: ## Show this list
 dev: ## Run a small simulated world and watch it
 	go run ./cmd/ferry sim --orders 500
 
-setup: ## Install what the tests need (PostgreSQL, on Debian)
+setup: ## Install what the tests need: PostgreSQL and a C compiler, on Debian
 	@scripts/setup
 
 test: setup ## Run all tests under the race detector, then the long sweeps without it
-	go test $(RACE) -timeout 15m ./...
+	CGO_ENABLED=1 go test $(RACE) -timeout 15m ./...
 	FERRY_TEST_LONG=1 go test -timeout 15m -run Sweep ./...
 
 check: ## Check format, vet, lint and generated files
