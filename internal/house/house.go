@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"ferry/internal/chain"
@@ -32,23 +33,26 @@ var (
 	SOLUSD = chain.Asset{Chain: SOL, Ref: "usd"}
 )
 
-// Assets lists them all.
-func Assets() []chain.Asset { return []chain.Asset{ETH, EVMUSD, Coin, Sol, SOLUSD} }
+func allAssets() []chain.Asset { return []chain.Asset{ETH, EVMUSD, Coin, Sol, SOLUSD} }
 
 // Start is when every story begins.
 var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Options say how a house is built.
 type Options struct {
-	URL  string // of the database; empty is a private one in memory
-	Seed uint64
+	URL    string // of the database; empty is a private one in memory
+	Seed   uint64
+	Chains []chain.ID // which of the chains it has; empty is all of them
+	// Poor are assets of which the treasury has little.
+	Poor []chain.Asset
 }
 
 // House is the service over simulated chains.
 type House struct {
-	DB    *store.DB
-	Nets  []*sim.Net
-	Rates Rates
+	DB     *store.DB
+	Nets   []*sim.Net
+	Assets []chain.Asset
+	Rates  Rates
 }
 
 // prices are trillionths of a dollar for a smallest unit.
@@ -72,14 +76,17 @@ func New(ctx context.Context, o Options) (*House, error) {
 		return nil, err
 	}
 	h := &House{DB: db, Rates: prices()}
-	for _, c := range []sim.Config{
-		{ID: EVM, Family: chain.EVM, Shape: sim.Nonces, FinalDepth: 8, BlockTime: 12 * time.Second, MinFee: money.FromUint64(5)},
-		{ID: BTC, Family: chain.Bitcoin, Shape: sim.Coins, FinalDepth: 5, BlockTime: 2 * time.Minute, MinFee: money.FromUint64(2)},
-		{ID: SOL, Family: chain.Solana, Shape: sim.Expiring, FinalDepth: 4, BlockTime: 4 * time.Second, MinFee: money.FromUint64(5)},
-	} {
-		c.Start, c.Seed, c.Accounts = Start, o.Seed, []chain.Account{order.HotWallet}
-		for _, a := range Assets() {
-			if a.Chain == c.ID && !a.IsNative() {
+	for _, c := range configs() {
+		if len(o.Chains) > 0 && !slices.Contains(o.Chains, c.ID) {
+			continue
+		}
+		c.Seed = o.Seed
+		for _, a := range allAssets() {
+			if a.Chain != c.ID {
+				continue
+			}
+			h.Assets = append(h.Assets, a)
+			if !a.IsNative() {
 				c.Assets = append(c.Assets, a)
 			}
 		}
@@ -89,19 +96,39 @@ func New(ctx context.Context, o Options) (*House, error) {
 		}
 		h.Nets = append(h.Nets, net)
 	}
-	return h, h.fund(ctx)
+	return h, h.fund(ctx, o.Poor)
 }
 
-// treasury is what the hot wallets begin with; on the chain of coins in this many coins.
-const treasuryCoins = 200
+func configs() []sim.Config {
+	list := []sim.Config{
+		{ID: EVM, Family: chain.EVM, Shape: sim.Nonces, FinalDepth: 8, BlockTime: 12 * time.Second, MinFee: money.FromUint64(5)},
+		{ID: BTC, Family: chain.Bitcoin, Shape: sim.Coins, FinalDepth: 5, BlockTime: 2 * time.Minute, MinFee: money.FromUint64(2)},
+		{ID: SOL, Family: chain.Solana, Shape: sim.Expiring, FinalDepth: 4, BlockTime: 4 * time.Second, MinFee: money.FromUint64(5)},
+	}
+	for i := range list {
+		list[i].Start, list[i].Accounts = Start, []chain.Account{order.HotWallet}
+	}
+	return list
+}
 
-func (h *House) fund(ctx context.Context) error {
-	for _, a := range Assets() {
-		net, parts := h.Net(a.Chain), uint64(1)
+// The hot wallets begin with rich units of each asset, or with poor ones; on the
+// chain of coins in this many coins.
+const (
+	treasuryCoins = 200
+	rich          = 1_000_000_000_000_000
+	poor          = 2_000_000_000_000
+)
+
+func (h *House) fund(ctx context.Context, scarce []chain.Asset) error {
+	for _, a := range h.Assets {
+		net, parts, units := h.Net(a.Chain), uint64(1), uint64(rich)
 		if net.Shape() == sim.Coins {
 			parts = treasuryCoins
 		}
-		part := money.FromUint64(1_000_000_000_000_000 / parts)
+		if slices.Contains(scarce, a) {
+			units = poor
+		}
+		part := money.FromUint64(units / parts)
 		for range parts {
 			if err := net.Faucet(net.Own(order.HotWallet), a, part); err != nil {
 				return fmt.Errorf("fund %s: %w", a, err)
@@ -171,7 +198,7 @@ func (h *House) Daemon(ctx context.Context, hook Hook) (*daemon.Daemon, error) {
 			ID: n.ID(), Tiers: tiers(n), Window: uint64(n.Config().Keep) * 4,
 			Reader: gatedReader{c, hook}, Mempool: gatedMempool{c, hook}, Sender: gatedSender{c, hook},
 		}
-		for _, a := range Assets() {
+		for _, a := range h.Assets {
 			if a.Chain == n.ID() {
 				dc.Assets = append(dc.Assets, a)
 			}

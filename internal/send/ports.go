@@ -132,3 +132,10 @@ type Store interface {
 	// Halt stops a chain until an operator resumes it.
 	Halt(ctx context.Context, id chain.ID, why string, now time.Time) error
 }
+
+// Record is a transfer as it is kept, open or closed.
+type Record struct {
+	Job
+	Open   bool
+	Result Result // zero while it is open
+}

@@ -105,6 +105,13 @@ func (s *Settler) Create(ctx context.Context, a order.Ask, now time.Time) (order
 			return order.Order{}, errHalted.With("chainId", string(id))
 		}
 	}
+	synced, err := s.ports.Store.Synced(ctx, a.Quote.Give.Chain)
+	if err != nil {
+		return order.Order{}, fmt.Errorf("watcher of %s: %w", a.Quote.Give.Chain, err)
+	}
+	if synced.IsZero() { // nobody would see the deposit
+		return order.Order{}, errHalted.With("chainId", string(a.Quote.Give.Chain))
+	}
 	c, err := order.New(a, now)
 	if err != nil {
 		return order.Order{}, err

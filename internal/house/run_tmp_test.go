@@ -1,0 +1,103 @@
+package house
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+
+	"ferry/internal/ledger"
+	"ferry/internal/order"
+)
+
+// ending is what a story comes to: how the orders ended, and the books.
+type ending struct {
+	states map[order.ID]order.State
+	books  map[ledger.Key]string
+}
+
+// run tells a story and says how it ended.
+func run(ctx context.Context, s story, o Options, cut Cut) (ending, *Tale, error) {
+	o.Chains = s.chains
+	t, err := Tell(ctx, o, cut)
+	if err != nil {
+		return ending{}, nil, err
+	}
+	defer func() { _ = t.Close() }()
+	if err := t.Run(s.tell); err != nil {
+		return ending{}, t, err
+	}
+	return t.ending()
+}
+
+func (t *Tale) ending() (ending, *Tale, error) {
+	e := ending{map[order.ID]order.State{}, map[ledger.Key]string{}}
+	orders, err := t.DB.Orders(t.ctx, "", 1000)
+	if err != nil {
+		return e, t, err
+	}
+	for _, o := range orders {
+		e.states[o.ID] = o.State
+	}
+	books, err := t.DB.Books(t.ctx)
+	if err != nil {
+		return e, t, err
+	}
+	for k, b := range books.Balances {
+		if !b.IsZero() {
+			e.books[k] = b.String()
+		}
+	}
+	return e, t, nil
+}
+
+func (e ending) differs(f ending) error {
+	if !maps.Equal(e.states, f.states) {
+		return fmt.Errorf("orders ended as %v, not as %v", f.states, e.states)
+	}
+	if !maps.Equal(e.books, f.books) {
+		return fmt.Errorf("the books are %v, not %v", f.books, e.books)
+	}
+	return nil
+}
+
+func TestStoriesOnSQLite(t *testing.T) {
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if _, _, err := run(t.Context(), s, Options{}, Cut{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestCrashSweep cuts every story at every crossing, before and after its effect.
+func TestCrashSweep(t *testing.T) {
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			want, tale, err := run(t.Context(), s, Options{}, Cut{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cuts := 0
+			for _, cut := range []Cut{{Room: "store"}, {Room: "store", After: true}, {Room: "chain"}, {Room: "chain", After: true}} {
+				for cut.N = 1; cut.N <= tale.Crossings[cut.Room]; cut.N += sweepStride {
+					got, told, err := run(t.Context(), s, Options{}, cut)
+					if err == nil {
+						err = want.differs(got)
+					}
+					if err != nil {
+						t.Fatalf("cut at %+v: %v", cut, err)
+					}
+					if !told.WasCut {
+						t.Fatalf("cut at %+v never came", cut)
+					}
+					cuts++
+				}
+			}
+			t.Logf("%d cuts", cuts)
+		})
+	}
+}
