@@ -10,6 +10,7 @@ import (
 	"ferry/internal/feed"
 	"ferry/internal/ledger"
 	"ferry/internal/order"
+	"ferry/internal/settle"
 	"ferry/internal/store"
 )
 
@@ -115,6 +116,39 @@ func racingCreates(t *testing.T, b *bench) {
 		t.Errorf("%s is free, %s reserved", hot.Free(), hot.Reserved)
 	}
 	b.feedIsWhole(fit)
+}
+
+func racingAddresses(t *testing.T, b *bench) {
+	const addresses = 8
+	var changes []order.Change
+	for i := range racers {
+		a := b.ask()
+		a.DepositTo = addr(fmt.Sprintf("shared-%d", i%addresses))
+		changes = append(changes, must[order.Change](t)(order.New(a, start)))
+	}
+	made := make([]bool, racers)
+	together(racers, func(i int) {
+		err := b.db.Create(t.Context(), changes[i])
+		made[i] = err == nil
+		if err != nil && !errors.Is(err, settle.ErrTaken) {
+			t.Error(err)
+		}
+	})
+	owners := map[int]int{}
+	for i, is := range made {
+		if is {
+			owners[i%addresses]++
+		}
+		if _, err := b.db.Order(t.Context(), changes[i].Now.ID); (err == nil) != is {
+			t.Errorf("order %d was made: %v, and read: %v", i, is, err)
+		}
+	}
+	for i := range addresses {
+		if owners[i] != 1 {
+			t.Errorf("address %d has %d owners", i, owners[i])
+		}
+	}
+	b.feedIsWhole(addresses)
 }
 
 // feedIsWhole checks that the feed has n entries without a gap, and that each

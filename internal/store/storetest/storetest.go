@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 		{"many goroutines move one order", moveOneOrder},
 		{"many goroutines move many orders", moveManyOrders},
 		{"racing creates never reserve more than there is", racingCreates},
+		{"racing creates of one address make one order", racingAddresses},
 		{"the feed is whole and wakes", feedWhole},
 		{"work is leased, put off and done", workLease},
 		{"work wished again is new work", workAgain},
