@@ -213,11 +213,11 @@ func TestRandomEntriesKeepTheBooksSound(t *testing.T) {
 		b := ledger.NewBooks()
 		for range 100 {
 			e := randomEntry(r, i%4 == 0)
-			before := snapshot(b)
+			balances, reservations := maps.Clone(b.Balances), maps.Clone(b.Reservations)
 			if err := b.Apply(e); err != nil {
 				refused++
-				if got := snapshot(b); got != before {
-					t.Fatalf("%+v was refused (%v) and changed the books from\n%s to\n%s", e, err, before, got)
+				if !maps.Equal(balances, b.Balances) || !maps.Equal(reservations, b.Reservations) {
+					t.Fatalf("%+v was refused (%v) and changed the books", e, err)
 				}
 				continue
 			}

@@ -256,7 +256,7 @@ func TestArithmeticFavoursTheHouse(t *testing.T) {
 	t.Parallel()
 	r := seeded(t)
 	seen := map[quote.Verdict]int{}
-	for range 50_000 {
+	for range 20_000 {
 		q := randomQuote(r)
 		if err := q.Check(); err != nil {
 			t.Fatalf("%+v: %v", q, err)
@@ -295,7 +295,7 @@ func TestArithmeticFavoursTheHouse(t *testing.T) {
 		mustSplit(t, q, in)
 	}
 	for _, v := range []quote.Verdict{quote.Within, quote.Under, quote.Over, quote.AboveMax} {
-		if seen[v] < 500 {
+		if seen[v] < 200 {
 			t.Errorf("verdict %d was reached only %d times", v, seen[v])
 		}
 	}
@@ -327,7 +327,7 @@ func TestJudgeIsMonotonous(t *testing.T) {
 	t.Parallel()
 	r := seeded(t)
 	rank := map[quote.Verdict]int{quote.Under: 0, quote.Within: 1, quote.Over: 2, quote.AboveMax: 3}
-	for range 20_000 {
+	for range 10_000 {
 		q := randomQuote(r)
 		a, b := near(r, q), near(r, q)
 		if b.Less(a) {
