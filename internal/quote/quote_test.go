@@ -126,6 +126,17 @@ func TestPayoutIsRoundedDown(t *testing.T) {
 	}
 }
 
+func TestReservationIsRoundedUp(t *testing.T) {
+	t.Parallel()
+	q := sound()
+	for out, want := range map[uint64]uint64{1: 2, 49: 50, 50: 51, 51: 53, 500: 510, 501: 512} {
+		q.Out = n(out)
+		if got, err := q.MostPayout(); err != nil || got != n(want) {
+			t.Errorf("%d and 2 percent more: got %s, %v, want %d", out, got, err, want)
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	q := sound()
