@@ -54,7 +54,7 @@ type transfer struct {
 
 func (w *story) turn() {
 	p := w.powers
-	switch w.rng.IntN(14) {
+	switch w.rng.IntN(15) {
 	case 0, 1, 2:
 		w.Mine(1 + w.rng.IntN(2))
 	case 3:
@@ -85,7 +85,20 @@ func (w *story) turn() {
 			w.Skip(1 + w.rng.IntN(3))
 		}
 		w.judge()
+	case 14:
+		w.trouble()
 	}
+}
+
+// trouble breaks one node and heals the others.
+func (w *story) trouble() {
+	if !w.powers.Faults {
+		return
+	}
+	for i := range w.powers.Nodes {
+		w.Break(i, None)
+	}
+	w.Break(w.rng.IntN(w.powers.Nodes), troubles[w.rng.IntN(len(troubles))])
 }
 
 func (w *story) held() []chain.Slot {
@@ -191,6 +204,7 @@ func (w *story) checkOnce() {
 func (w *story) end() {
 	w.Helper()
 	w.Price(1)
+	w.trouble() // it goes on to the end: one broken node must stop nothing
 	for range 200 {
 		w.judge()
 		if len(w.open()) == 0 {

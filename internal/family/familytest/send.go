@@ -22,6 +22,7 @@ var sendCases = []kase{
 	{"An attempt is missing, pending, included and then final", always, lifeOfAnAttempt},
 	{"An included attempt is gone after a reorg and comes back by the same bytes", always, backByBytes},
 	{"An evicted attempt is missing and comes back by the same bytes", always, evictedBack},
+	{"A final attempt that is orphaned after all comes back by the same bytes", func(p Powers) bool { return p.DeepReorgs }, backFromTheDeep},
 	{"Coins that are not final are not spent", always, finalFundsOnly},
 	{"A token is paid to the last unit", tokens, tokenPaid},
 	{"A transfer that fails on the chain is reverted with its fee only when final", reverts, revertedWhenFinal},
@@ -74,6 +75,8 @@ func draftTooDear(h *hand) {
 	a := h.draft(c)
 	h.Price(3)
 	_, err := h.ports.Sender.Draft(h.ctx(), c, nil, a.Fee)
+	h.is(err, send.ErrTooDear)
+	_, err = h.ports.Sender.Draft(h.ctx(), c, nil, money.FromUint64(1)) // not: no funds
 	h.is(err, send.ErrTooDear)
 	b, err := h.ports.Sender.Draft(h.ctx(), c, nil, h.powers.Budget)
 	h.ok(err)
@@ -215,6 +218,22 @@ func backByBytes(h *hand) {
 	h.has(bob, money.Amount{})
 	h.broadcast(a)
 	h.mustBe(a, chain.Pending)
+	h.Mine(1)
+	h.settle()
+	h.mustBe(a, chain.Final)
+	h.has(bob, h.powers.Amount)
+}
+
+func backFromTheDeep(h *hand) {
+	bob := h.Address("bob")
+	a := h.draft(h.call(bob))
+	h.broadcast(a)
+	h.Mine(1)
+	h.settle()
+	h.mustBe(a, chain.Final)
+	h.Reorg(h.powers.FinalDepth+1, true)
+	h.mustBe(a, chain.Missing)
+	h.broadcast(a)
 	h.Mine(1)
 	h.settle()
 	h.mustBe(a, chain.Final)

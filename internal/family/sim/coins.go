@@ -18,23 +18,24 @@ type picked struct {
 	fee    money.Amount
 }
 
-// coins are the final coins of an account that are not held, the largest first.
-func (c *Chain) coins(ctx context.Context, call chain.Call, head chain.Head, held []chain.Slot) ([]purse, error) {
-	owner := c.Own(call.From).Text()
+// coins are the final coins of an account that are not held, the largest first,
+// as many as the amount takes with the budget for it and whatever the choice of
+// them may cost at the going price.
+func (c *Chain) coins(ctx context.Context, call chain.Call, head chain.Head, held []chain.Slot, price, most money.Amount) ([]purse, error) {
+	w := want{owner: c.Own(call.From).Text(), tip: head.Tip.Hash, final: head.Final.Height, taken: make(map[chain.Slot]bool, len(held))}
+	for _, s := range held {
+		w.taken[s] = true
+	}
+	var err error
+	if w.enough, err = money.Sum(call.Amount, most, times(price, coinBase+maxPurses*coinIn), c.net.cfg.Dust); err != nil {
+		w.enough = maxMint
+	}
 	answers := ask(ctx, c, func(d *Node) ([]purse, error) {
-		list, err := d.purses(owner, head.Tip.Hash, head.Final.Height)
+		list, err := d.purses(w)
 		slices.SortFunc(list, comparePurses)
 		return list, err
 	})
-	list, err := quorum.Agree(c.net.rule, answers, slices.Equal[[]purse])
-	if err != nil || len(held) == 0 {
-		return list, err
-	}
-	taken := make(map[chain.Slot]bool, len(held))
-	for _, s := range held {
-		taken[s] = true
-	}
-	return slices.DeleteFunc(list, func(p purse) bool { return taken[coinSlot(p.ref)] }), nil
+	return quorum.Agree(c.net.rule, answers, slices.Equal[[]purse])
 }
 
 func comparePurses(a, b purse) int {
@@ -101,7 +102,7 @@ func (c *Chain) split(coins []purse, total, amount, price money.Amount) (picked,
 }
 
 func (c *Chain) draftCoins(ctx context.Context, call chain.Call, head chain.Head, held []chain.Slot, price, most money.Amount) (chain.Attempt, error) {
-	coins, err := c.coins(ctx, call, head, held)
+	coins, err := c.coins(ctx, call, head, held, price, most)
 	if err != nil {
 		return chain.Attempt{}, err
 	}

@@ -30,7 +30,7 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 	if err != nil {
 		return money.Amount{}, err
 	}
-	coins, err := c.coins(ctx, call, head, nil)
+	coins, err := c.coins(ctx, call, head, nil, price, money.Amount{})
 	if err != nil {
 		return money.Amount{}, err
 	}

@@ -202,31 +202,48 @@ func (d *Node) balance(c cell, hash string) (money.Amount, error) {
 	})
 }
 
-// purses are the coins of an owner that stand at or below the final block and are
-// not spent up to the tip, the largest first.
-func (d *Node) purses(owner, tip string, final uint64) ([]purse, error) {
+// maxPurses is how many coins a node lists at most.
+const maxPurses = 512
+
+// want says which coins are asked for: those of an owner that stand at or below
+// the final height, are not spent up to the tip and not taken, the largest first,
+// as many as are worth enough.
+type want struct {
+	owner  string
+	tip    string
+	final  uint64
+	taken  map[chain.Slot]bool
+	enough money.Amount
+}
+
+func (d *Node) purses(w want) ([]purse, error) {
 	return serve(d, "Coins", func(f Fault, view *block) ([]purse, error) {
-		b, err := d.net.onBranch(tip, view)
+		b, err := d.net.onBranch(w.tip, view)
 		if err != nil {
 			return nil, err
 		}
+		if f.lies(Wrong) {
+			return []purse{{ref{"forged", 0}, maxMint}}, nil
+		}
 		var list []purse
-		for _, c := range d.net.owned[owner] {
-			if c.made.Height <= final {
-				list = append(list, purse{c.ref, c.amount})
+		var worth money.Amount
+		add := func(c *coin) {
+			if c.owner == w.owner && c.made.Height <= w.final && !w.taken[coinSlot(c.ref)] {
+				list, worth = append(list, purse{c.ref, c.amount}), plus(worth, c.amount)
 			}
 		}
 		for _, above := range d.net.canon[b.n+1:] { // spent since then
 			for _, r := range above.receipts {
 				for _, in := range r.tx.body.ins {
-					if c := d.net.coins[in.ref]; c.owner == owner && c.made.Height <= final {
-						list = append(list, purse{c.ref, c.amount})
-					}
+					add(d.net.coins[in.ref])
 				}
 			}
 		}
-		if f.lies(Wrong) {
-			list = []purse{{ref{"forged", 0}, maxMint}}
+		for _, c := range d.net.owned[w.owner] {
+			if len(list) >= maxPurses || !worth.Less(w.enough) {
+				break
+			}
+			add(c)
 		}
 		return list, nil
 	})
