@@ -232,11 +232,7 @@ func (w *story) end() {
 	byID := func(a, b chain.Deposit) int { return compare(a.ID, b.ID) }
 	slices.SortFunc(truth, byID)
 	slices.SortFunc(found, byID)
-	opts := []cmp.Option{
-		cmp.Comparer(func(a, b money.Amount) bool { return a == b }),
-		cmp.Comparer(func(a, b chain.Address) bool { return a == b }),
-	}
-	if diff := cmp.Diff(truth, found, opts...); diff != "" {
+	if diff := cmp.Diff(truth, found, plainly...); diff != "" {
 		w.Fatalf("seed %d: found is not what is there: %s", w.seed, diff)
 	}
 }

@@ -17,6 +17,7 @@ var trustCases = []kase{
 	{"With a quorum left everything goes on", faults, atQuorum},
 	{"A minority that lies, lags or fails changes nothing", faults, minorityChangesNothing},
 	{"A minority that lies, lags or fails stops no transfer", faults, minorityStopsNothing},
+	{"Nodes that all say everything twice or in another order change nothing", faults, stutterChangesNothing},
 	{"A broadcast that failed after it was done has been done", faults, deafBroadcast},
 	{"Nodes that are all behind never make an attempt look dead", faults, behindIsNotDead},
 	{"Nodes that fall behind never take back what was final", faults, behindKeepsFinal},
@@ -134,16 +135,39 @@ func minorityChangesNothing(h *hand) {
 	if diff := cmp.Diff([]chain.Fate{chain.Final, chain.Included, chain.Pending, chain.Missing}, fates); diff != "" {
 		h.Fatal(diff)
 	}
-	same := cmp.Comparer(func(a, b money.Amount) bool { return a == b })
-	addresses := cmp.Comparer(func(a, b chain.Address) bool { return a == b })
 	for _, trouble := range troubles {
 		for node := range h.powers.Nodes {
 			h.Break(node, trouble)
-			if diff := cmp.Diff(want, h.look(attempts, to...), same, addresses); diff != "" {
+			if diff := cmp.Diff(want, h.look(attempts, to...), plainly...); diff != "" {
 				h.Fatalf("node %d with trouble %d: %s", node, trouble, diff)
 			}
 			h.Break(node, None)
 		}
+	}
+}
+
+// plainly compares values that hide their fields.
+var plainly = []cmp.Option{
+	cmp.Comparer(func(a, b money.Amount) bool { return a == b }),
+	cmp.Comparer(func(a, b chain.Address) bool { return a == b }),
+}
+
+func stutterChangesNothing(h *hand) {
+	attempts, to := h.scene()
+	for range 2 { // several in one block, so that their order could matter
+		h.pay(to[1])
+		h.pay(to[3])
+		h.Mine(1)
+	}
+	want := h.look(attempts, to...)
+	for _, trouble := range []Trouble{Stuttering, Shuffling} {
+		h.breakFirst(h.powers.Nodes, trouble)
+		if diff := cmp.Diff(want, h.look(attempts, to...), plainly...); diff != "" {
+			h.Fatalf("trouble %d: %s", trouble, diff)
+		}
+		h.broadcast(attempts[3])
+		h.broadcast(attempts[3])
+		h.Evict(attempts[3].Tx)
 	}
 }
 
