@@ -83,8 +83,10 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 		d.senders = append(d.senders, send.New(c.ID, order.HotWallet, c.Sender, st))
 		d.names = append(d.names, c.ID)
 	}
-	d.Hub, err = feed.NewHub(ctx, st)
-	return d, err
+	if d.Hub, err = feed.NewHub(ctx, st); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // Step is one pass over all rooms in a fixed order. It goes on after trouble and

@@ -70,6 +70,10 @@ func (g gatedStore) Track(ctx context.Context, id chain.ID) (watch.Track, error)
 	return st(g, "Track", func() (watch.Track, error) { return g.in.Track(ctx, id) })
 }
 
+func (g gatedStore) Remembered(ctx context.Context, id chain.ID) ([]chain.Block, error) {
+	return st(g, "Remembered", func() ([]chain.Block, error) { return g.in.Remembered(ctx, id) })
+}
+
 func (g gatedStore) Advance(ctx context.Context, id chain.ID, a watch.Advance) error {
 	return crossErr(g.h, "store", "Advance", func() error { return g.in.Advance(ctx, id, a) })
 }

@@ -175,7 +175,7 @@ func tiers(n *sim.Net) []watch.Tier {
 // Settling is how the house settles orders.
 func Settling() settle.Config {
 	return settle.Config{
-		PerHour: 1_000_000_000 * money.Dollar, PerPayment: 10_000_000 * money.Dollar,
+		PerHour: 10_000_000_000 * money.Dollar, PerPayment: 100_000_000 * money.Dollar,
 		FeeFactor: 6, Hurry: 10 * time.Minute, GiveUp: 45 * time.Minute, Lease: 30 * time.Second,
 		PriceTries: 3, PriceWait: 5 * time.Minute,
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ferry/internal/chain"
+	"ferry/internal/money"
 )
 
 // Outcome is the event that the end of a transfer is for its order: it landed, or
@@ -37,20 +38,20 @@ func (id ID) Outcome(transfer string, landed bool, why string, l Landed) (Event,
 }
 
 // Priced is the event that a transfer's cost is for its order: worth sending, or not.
-func (p Price) Priced(cost Sum, worth bool) (Event, error) {
+func (p Price) Priced(cost money.Amount, worth bool) (Event, error) {
 	switch {
 	case p.For == ForRefund && worth:
-		return RefundPriced{Cost: cost.Amount}, nil
+		return RefundPriced{Cost: cost}, nil
 	case p.For == ForRefund:
-		return RefundBelowCost{Cost: cost.Amount}, nil
+		return RefundBelowCost{Cost: cost}, nil
 	case p.For == ForFee && worth:
 		return FeePriced{}, nil
 	case p.For == ForFee:
-		return FeeSkipped{Cost: cost.Amount}, nil
+		return FeeSkipped{Cost: cost}, nil
 	case p.For == ForRecovery && worth:
-		return RecoveryPriced{Deposit: p.Deposit, Cost: cost.Amount}, nil
+		return RecoveryPriced{Deposit: p.Deposit, Cost: cost}, nil
 	case p.For == ForRecovery:
-		return RecoveryDust{Deposit: p.Deposit, Cost: cost.Amount}, nil
+		return RecoveryDust{Deposit: p.Deposit, Cost: cost}, nil
 	}
 	return nil, fmt.Errorf("price of %s: nobody asks for it", p.ID)
 }

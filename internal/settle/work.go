@@ -111,6 +111,11 @@ func (s *Settler) wish(ctx context.Context, id order.ID, e order.Wish, now time.
 		return later{maxBackOff, fmt.Sprintf("worth %s dollars, above the cap of %s for one payment: an operator must look", worth, s.cfg.PerPayment)}
 	}
 	cost, err := s.cost(ctx, e.Call)
+	if errors.Is(err, send.ErrRefused) {
+		// Only the sender may say that a wish is dead: another worker may have
+		// wished it when the chain still took it.
+		cost, err = money.FromUint64(1), nil
+	}
 	if err != nil {
 		return err
 	}
@@ -148,6 +153,9 @@ func (s *Settler) cost(ctx context.Context, c chain.Call) (money.Amount, error) 
 // One that is not is priced again for a while: fees fall too.
 func (s *Settler) price(ctx context.Context, w Work, e order.Price, now time.Time) error {
 	native, err := s.cost(ctx, e.Call)
+	if errors.Is(err, send.ErrRefused) { // too little to be sent at all
+		return s.priced(ctx, w.Order, e, e.Call.Amount, false, now)
+	}
 	if err != nil {
 		return err
 	}
@@ -159,11 +167,16 @@ func (s *Settler) price(ctx context.Context, w Work, e order.Price, now time.Tim
 	if !worth && w.Tries < s.cfg.PriceTries {
 		return later{s.cfg.PriceWait, fmt.Sprintf("%s would cost %s to send", e.Call.Amount, cost)}
 	}
-	ev, err := e.Priced(order.Sum{Asset: e.Call.Asset, Amount: cost}, worth)
+	return s.priced(ctx, w.Order, e, cost, worth, now)
+}
+
+// priced tells an order what one of its transfers would cost.
+func (s *Settler) priced(ctx context.Context, id order.ID, e order.Price, cost money.Amount, worth bool, now time.Time) error {
+	ev, err := e.Priced(cost, worth)
 	if err != nil {
 		return err
 	}
-	_, err = s.Tell(ctx, w.Order, ev, now)
+	_, err = s.Tell(ctx, id, ev, now)
 	var turn *order.OutOfTurn
 	if errors.As(err, &turn) {
 		return nil // the order went another way while this waited

@@ -12,7 +12,7 @@ var _ feed.Log = (*DB)(nil)
 
 const (
 	sqlFeedSince = `SELECT seq, order_id, version, name, from_state, to_state, at FROM order_events
-WHERE seq > $1 ORDER BY seq LIMIT $2`
+WHERE seq > $1 ORDER BY seq LIMIT CAST($2 AS BIGINT)`
 	sqlFeedHead = `SELECT seq FROM feed_head WHERE id = 1`
 )
 

@@ -14,13 +14,13 @@ import (
 const (
 	sqlHalts       = `SELECT chain, why, at FROM halts ORDER BY chain`
 	sqlResume      = `DELETE FROM halts WHERE chain = $1`
-	sqlQueue       = `SELECT id, order_id, why, at FROM queue ORDER BY at, id LIMIT $1`
+	sqlQueue       = `SELECT id, order_id, why, at FROM queue ORDER BY at, id LIMIT CAST($1 AS BIGINT)`
 	sqlAnswered    = `DELETE FROM queue WHERE id = $1`
 	sqlOrderEvents = `SELECT version, key, seq, at, name, from_state, to_state, doc FROM order_events
 WHERE order_id = $1 AND version > $2 ORDER BY version`
-	sqlOrdersAfter    = `SELECT doc FROM orders WHERE id > $1 ORDER BY id LIMIT $2`
+	sqlOrdersAfter    = `SELECT doc FROM orders WHERE id > $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`
 	sqlTransfersAfter = `SELECT t.id, t.open, t.vigil, t.tx, t.doc, t.result, ` + attemptColumns + `
-FROM (SELECT * FROM transfers WHERE id > $1 ORDER BY id LIMIT $2) t LEFT JOIN attempts a ON a.transfer = t.id
+FROM (SELECT * FROM transfers WHERE id > $1 ORDER BY id LIMIT CAST($2 AS BIGINT)) t LEFT JOIN attempts a ON a.transfer = t.id
 ORDER BY t.id, a.n`
 	sqlCountOrders    = `SELECT state, COUNT(*) FROM orders GROUP BY state`
 	sqlCountWork      = `SELECT COUNT(*) FROM work`

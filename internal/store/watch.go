@@ -13,7 +13,7 @@ import (
 var _ watch.Store = (*DB)(nil)
 
 const (
-	sqlBlocks      = `SELECT height, hash, parent, at FROM blocks WHERE chain = $1 ORDER BY height`
+	sqlBlocks      = `SELECT height, hash, parent, at FROM blocks WHERE chain = $1 ORDER BY height DESC`
 	sqlTrack       = `SELECT final, synced_at FROM tracks WHERE chain = $1`
 	sqlCursor      = `SELECT height, hash, parent, at FROM blocks WHERE chain = $1 ORDER BY height DESC LIMIT 1`
 	sqlNewBlock    = `INSERT INTO blocks (chain, height, hash, parent, at) VALUES ($1, $2, $3, $4, $5)`
@@ -54,12 +54,7 @@ func scanBlock(r row, b *chain.Block, before ...any) error {
 func (db *DB) Track(ctx context.Context, id chain.ID) (watch.Track, error) {
 	var t watch.Track
 	err := db.engine.read(ctx,
-		ask(func(r row) error {
-			var b chain.Block
-			err := scanBlock(r, &b)
-			t.Blocks = append(t.Blocks, b)
-			return err
-		}, sqlBlocks, string(id)),
+		ask(func(r row) error { return scanBlock(r, &t.Cursor) }, sqlCursor, string(id)),
 		ask(func(r row) error {
 			var final, synced int64
 			err := r.Scan(&final, &synced)
@@ -70,6 +65,21 @@ func (db *DB) Track(ctx context.Context, id chain.ID) (watch.Track, error) {
 		return watch.Track{}, fmt.Errorf("chain %s: %w", id, err)
 	}
 	return t, nil
+}
+
+// Remembered implements watch.Store.
+func (db *DB) Remembered(ctx context.Context, id chain.ID) ([]chain.Block, error) {
+	var blocks []chain.Block
+	err := db.engine.read(ctx, ask(func(r row) error {
+		var b chain.Block
+		err := scanBlock(r, &b)
+		blocks = append(blocks, b)
+		return err
+	}, sqlBlocks, string(id)))
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: %w", id, err)
+	}
+	return blocks, nil
 }
 
 // cursorIs asks for the cursor; check, after the answer, says ErrStale unless it

@@ -17,7 +17,7 @@ const (
 	sqlUnripe = `SELECT ` + depositColumns + ` FROM deposits
 WHERE chain = $1 AND stage = 'seen' AND height >= 0 ORDER BY height, id`
 	sqlUntold = `SELECT ` + depositColumns + ` FROM deposits
-WHERE chain = $1 AND untold ORDER BY first_seen, id LIMIT $2`
+WHERE chain = $1 AND untold ORDER BY first_seen, id LIMIT CAST($2 AS BIGINT)`
 	sqlPending      = `SELECT id FROM deposits WHERE chain = $1 AND stage = 'seen' AND height = -1 ORDER BY id`
 	sqlDepositState = `SELECT chain, stage, sighting FROM deposits WHERE id = $1`
 	sqlNewDeposit   = `INSERT INTO deposits (id, chain, address, family, order_id, asset, amount, tx, height, hash, parent, block_time,
@@ -31,7 +31,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, 'seen', 0, '', TRU
 WHERE id = $1 AND sighting = $2 AND stage = 'seen' AND height = $3 AND hash = $4`
 	sqlTold = `UPDATE deposits SET told_sighting = $1, told_stage = $2, untold = (sighting <> $1 OR stage <> $2)
 WHERE id = $3 AND told_sighting = $4 AND told_stage = $5`
-	sqlAddresses = `SELECT family, address, seq FROM addresses WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT $3`
+	sqlAddresses = `SELECT family, address, seq FROM addresses WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS BIGINT)`
 )
 
 // find is what is known of a payment that a scan brought.

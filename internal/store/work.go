@@ -15,12 +15,12 @@ import (
 
 const (
 	sqlTakeWork = `UPDATE work SET leased_until = $1, tries = tries + 1
-WHERE id IN (SELECT id FROM work WHERE due_at <= $2 AND leased_until <= $2 ORDER BY due_at, id LIMIT $3)
+WHERE id IN (SELECT id FROM work WHERE due_at <= $2 AND leased_until <= $2 ORDER BY due_at, id LIMIT CAST($3 AS BIGINT))
 RETURNING id, order_id, kind, due_at, tries, doc`
 	sqlDoneWork  = `DELETE FROM work WHERE id = $1`
 	sqlLaterWork = `UPDATE work SET due_at = $1, leased_until = 0, why = $2 WHERE id = $3`
 	sqlDueOrders = `UPDATE orders SET due_at = $1
-WHERE id IN (SELECT id FROM orders WHERE due_at <= $2 ORDER BY due_at, id LIMIT $3) RETURNING id`
+WHERE id IN (SELECT id FROM orders WHERE due_at <= $2 ORDER BY due_at, id LIMIT CAST($3 AS BIGINT)) RETURNING id`
 	sqlSynced = `SELECT synced_at FROM tracks WHERE chain = $1`
 )
 

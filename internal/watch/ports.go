@@ -42,20 +42,11 @@ var (
 	ErrStale = errors.New("watch: the cursor was moved by another")
 )
 
-// Track is what is remembered of a chain: the newest blocks, oldest first, ending
-// at the cursor.
+// Track is how far a chain was followed.
 type Track struct {
-	Blocks []chain.Block
-	Final  uint64    // the highest height that was believed final
-	Synced time.Time // when the cursor last stood at the tip
-}
-
-// Cursor is the newest remembered block; the zero block before the first.
-func (t Track) Cursor() chain.Block {
-	if len(t.Blocks) == 0 {
-		return chain.Block{}
-	}
-	return t.Blocks[len(t.Blocks)-1]
+	Cursor chain.Block // the newest remembered block; zero before the first
+	Final  uint64      // the highest height that was believed final
+	Synced time.Time   // when the cursor last stood at the tip
 }
 
 // Stage is how far a deposit is, as the chain shows it now.
@@ -93,6 +84,8 @@ type Watched struct {
 // transaction that stores what was found.
 type Store interface {
 	Track(ctx context.Context, id chain.ID) (Track, error)
+	// Remembered are all remembered blocks, newest first, beginning at the cursor.
+	Remembered(ctx context.Context, id chain.ID) ([]chain.Block, error)
 	// Advance makes b the cursor and records its deposits; ErrStale unless the
 	// cursor still is after. It forgets blocks below keepFrom.
 	Advance(ctx context.Context, id chain.ID, a Advance) error

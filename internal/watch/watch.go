@@ -84,7 +84,7 @@ func (w *Watcher) follow(ctx context.Context, now time.Time) error {
 			break
 		}
 	}
-	cursor := track.Cursor()
+	cursor := track.Cursor
 	if cursor.Hash == head.Tip.Hash {
 		if err := w.atTip(ctx, head, now); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (w *Watcher) follow(ctx context.Context, now time.Time) error {
 // advance moves the cursor by one block, or back to where the branches part. It
 // says whether there may be more.
 func (w *Watcher) advance(ctx context.Context, head chain.Head, track *Track, now time.Time) (bool, error) {
-	cursor := track.Cursor()
+	cursor := track.Cursor
 	from := cursor.Height + 1
 	if cursor.IsZero() {
 		from = head.Final.Height
@@ -131,15 +131,18 @@ func (w *Watcher) advance(ctx context.Context, head chain.Head, track *Track, no
 	if err := w.ports.Store.Advance(ctx, w.cfg.Chain, step); err != nil {
 		return false, fmt.Errorf("advance %s to %d: %w", w.cfg.Chain, next.Height, err)
 	}
-	track.Blocks = append(track.Blocks, next)
+	track.Cursor = next
 	return true, nil
 }
 
 // rewind goes back to the newest remembered block that the chain still has.
 func (w *Watcher) rewind(ctx context.Context, track *Track, now time.Time) error {
-	from := track.Cursor()
-	for i := len(track.Blocks) - 1; i >= 0; i-- {
-		known := track.Blocks[i]
+	from := track.Cursor
+	blocks, err := w.ports.Store.Remembered(ctx, w.cfg.Chain)
+	if err != nil {
+		return fmt.Errorf("blocks of %s: %w", w.cfg.Chain, err)
+	}
+	for _, known := range blocks {
 		there, err := w.ports.Reader.Next(ctx, known.Height)
 		if err != nil && !errors.Is(err, ErrNoBlock) {
 			return fmt.Errorf("block %d of %s: %w", known.Height, w.cfg.Chain, err)
@@ -153,10 +156,10 @@ func (w *Watcher) rewind(ctx context.Context, track *Track, now time.Time) error
 		if err := w.ports.Store.Rewind(ctx, w.cfg.Chain, from, known, now); err != nil {
 			return fmt.Errorf("rewind %s to %d: %w", w.cfg.Chain, known.Height, err)
 		}
-		track.Blocks = track.Blocks[:i+1]
+		track.Cursor = known
 		return nil
 	}
-	why := fmt.Sprintf("a reorganisation goes back further than the %d blocks remembered", len(track.Blocks))
+	why := fmt.Sprintf("a reorganisation goes back further than the %d blocks remembered", len(blocks))
 	if err := w.ports.Store.Halt(ctx, w.cfg.Chain, why, now); err != nil {
 		return fmt.Errorf("halt %s: %w", w.cfg.Chain, err)
 	}

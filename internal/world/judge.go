@@ -63,8 +63,14 @@ func open(o order.Order) string {
 	return ""
 }
 
+// inspect, if set, looks at a world before it is judged.
+var inspect func(*world)
+
 // judge counts how the orders ended and audits to the last unit.
 func (w *world) judge() error {
+	if inspect != nil {
+		inspect(w)
+	}
 	var errs []error
 	for _, c := range w.clients {
 		if c.refused {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"ferry/internal/chain"
@@ -20,7 +21,7 @@ import (
 const (
 	workers   = 2
 	orderGap  = 6 * time.Second // between two new orders, on average
-	calmLimit = 24 * time.Hour  // by when everything must have come to an end
+	calmLimit = 12 * time.Hour  // by when everything must have come to an end
 )
 
 // world is one seeded history.
@@ -54,7 +55,14 @@ func live(ctx context.Context, cfg Config, p planned) (o outcome) {
 		now: house.Start.Add(time.Hour), due: map[chain.ID]time.Time{}, liar: map[chain.ID]bool{}, trace: sha256.New(),
 	}
 	w.out = outcome{seed: p.seed, planned: p.orders, endings: map[string]int{}, faults: map[string]int{}, conservation: map[string]string{}}
-	w.out.err = w.run(ctx)
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				w.out.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		w.out.err = w.run(ctx)
+	}()
 	w.out.trace = w.trace.Sum(nil)
 	return w.out
 }
@@ -137,7 +145,7 @@ func (w *world) count(kind string) { w.out.faults[kind]++ }
 
 // tick lets some time pass: blocks are made, users act, things fail, workers work.
 func (w *world) tick() error {
-	w.now = w.now.Add(time.Second + time.Duration(w.r.Int64N(int64(9*time.Second))))
+	w.now = w.now.Add(time.Second + time.Duration(w.r.Int64N(int64(15*time.Second))))
 	w.mine()
 	w.agenda.run(w.now)
 	if !w.calm {
@@ -169,7 +177,7 @@ func (w *world) labour() {
 		if w.workers[i].sleeps.After(w.now) {
 			continue
 		}
-		for range w.r.IntN(400) {
+		for range w.r.IntN(350) {
 			if w.one(i) == idle && w.chance(2) {
 				break
 			}

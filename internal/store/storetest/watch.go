@@ -26,6 +26,11 @@ func (b *bench) track() watch.Track {
 	return must[watch.Track](b.T)(b.db.Track(b.Context(), give))
 }
 
+func (b *bench) blocks() []chain.Block {
+	b.Helper()
+	return must[[]chain.Block](b.T)(b.db.Remembered(b.Context(), give))
+}
+
 func cursorStale(t *testing.T, b *bench) {
 	same(t, b.track(), watch.Track{})
 	same(t, must[time.Time](t)(b.db.Synced(t.Context(), give)), time.Time{})
@@ -42,9 +47,9 @@ func cursorStale(t *testing.T, b *bench) {
 	if err := step(block(12, "a"), block(12, "c")); err == nil {
 		t.Fatal("a block followed one of its own height")
 	}
-	same(t, b.track().Blocks, []chain.Block{block(10, "a"), block(12, "a")})
+	same(t, b.blocks(), []chain.Block{block(12, "a"), block(10, "a")})
 	ok(t, b.db.Advance(t.Context(), give, watch.Advance{After: block(12, "a"), Block: block(13, "a"), KeepFrom: 12, Now: start}))
-	same(t, b.track().Blocks, []chain.Block{block(12, "a"), block(13, "a")})
+	same(t, b.blocks(), []chain.Block{block(13, "a"), block(12, "a")})
 	same(t, must[watch.Track](t)(b.db.Track(t.Context(), get)), watch.Track{})
 	ok(t, b.db.Caught(t.Context(), give, 9, start))
 	ok(t, b.db.Caught(t.Context(), give, 8, start.Add(time.Second)))
@@ -131,7 +136,7 @@ func rewindSeen(t *testing.T, b *bench) {
 		ok(t, b.db.Told(t.Context(), s.Deposit.ID, s.Told, s.Now))
 	}
 	ok(t, b.db.Rewind(t.Context(), give, block(3, "a"), block(1, "a"), start))
-	same(t, b.track().Blocks, []chain.Block{block(1, "a")})
+	same(t, b.blocks(), []chain.Block{block(1, "a")})
 	gone := watch.Sight{Deposit: high, Order: o.ID, FirstSeen: start,
 		Now: watch.Point{Sighting: 1, Stage: watch.Gone}, Told: watch.Point{Sighting: 1, Stage: watch.Seen}}
 	same(t, b.untold(), []watch.Sight{gone})
@@ -144,13 +149,13 @@ func rewindSeen(t *testing.T, b *bench) {
 	same(t, b.untold(), []watch.Sight{back})
 	// Back before the first block that is remembered.
 	ok(t, b.db.Rewind(t.Context(), give, block(2, "b"), chain.Block{}, start))
-	same(t, len(b.track().Blocks), 0)
+	same(t, len(b.blocks()), 0)
 	same(t, len(b.unripe()), 0)
 	b.advance(chain.Block{}, block(1, "c"), low, high)
 	same(t, len(b.unripe()), 2)
 	// To a block that was not remembered.
 	ok(t, b.db.Rewind(t.Context(), give, block(1, "c"), block(0, "c"), start))
-	same(t, b.track().Cursor(), block(0, "c"))
+	same(t, b.track().Cursor, block(0, "c"))
 }
 
 // ended wishes a transfer, keeps one attempt and ends it in a block.
