@@ -20,8 +20,6 @@ const (
 	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
 	sqlReservation = `SELECT r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
 FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name = $1`
-	sqlPost = `INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)`
 	sqlSetBalance = `INSERT INTO balances (account, asset, debits, credits, reserved) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, reserved = excluded.reserved`
 	sqlDropBalance    = `DELETE FROM balances WHERE account = $1 AND asset = $2`
@@ -29,6 +27,8 @@ ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = e
 ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`
 	sqlDropReservation = `DELETE FROM reservations WHERE name = $1`
 )
+
+var ordersAmong = among(`SELECT doc FROM orders WHERE id`)
 
 // booking is an operation on an order or on the books.
 type booking struct {
@@ -106,8 +106,10 @@ func (t *tx) openBooks(ops []*op) error {
 	t.books = ledger.NewBooks()
 	t.loaded, t.changed = map[ledger.Key]bool{}, map[ledger.Key]bool{}
 	t.asked, t.held = map[string]bool{}, map[string]bool{}
+	t.rows = map[*many][]any{}
 	ss := []stmt{ask(func(r row) error { return r.Scan(&t.head.seq, &t.head.posting, &t.head.address) }, sqlHead)}
 	var ahead []ledger.Entry
+	var ids []any
 	for _, o := range ops {
 		ahead = append(ahead, o.booking.ahead)
 		id := o.booking.id
@@ -115,13 +117,22 @@ func (t *tx) openBooks(ops []*op) error {
 			continue
 		}
 		t.orders[id] = nil
+		ids = append(ids, string(id))
+	}
+	ordersAmong.each(ids, func(sql string, args []any) {
 		ss = append(ss, ask(func(r row) error {
 			found, err := scanOrder(r)
-			t.orders[id] = &found
+			t.orders[found.ID] = &found
 			return err
-		}, sqlOrderDoc, string(id)))
-	}
+		}, sql, args...))
+	})
 	return t.send(append(ss, t.missing(ahead)...))
+}
+
+// add keeps a row for closeBooks to insert.
+func (t *tx) add(m *many, values ...any) {
+	t.wrote = true
+	t.rows[m] = append(t.rows[m], values...)
 }
 
 // missing are the questions for the balances and reservations that the entries
@@ -260,12 +271,16 @@ func (t *tx) apply(b *booking) error {
 
 func (t *tx) post(id string, p ledger.Posting, at time.Time) {
 	t.head.posting++
-	t.write(sqlPost, t.head.posting, id, string(p.Debit), string(p.Credit), p.Asset.String(), p.Amount.String(), micro(at))
+	t.add(newPostings, t.head.posting, id, string(p.Debit), string(p.Credit), p.Asset.String(), p.Amount.String(), micro(at))
 }
 
-// closeBooks queues the balances and reservations as the whole batch left them.
-// Accounts of single orders go when they are empty, so that the table stays small.
+// closeBooks queues what the whole batch added, and the balances and reservations
+// as it left them. Accounts of single orders go when they are empty, so that the
+// table stays small.
 func (t *tx) closeBooks() {
+	for _, m := range []*many{newOrders, newAddresses, newEvents, newWork, newQuestions, newPostings} {
+		m.each(t.rows[m], func(sql string, args []any) { t.write(sql, args...) })
+	}
 	keys := make([]ledger.Key, 0, len(t.changed))
 	for k := range t.changed {
 		keys = append(keys, k)

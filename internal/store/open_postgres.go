@@ -68,5 +68,6 @@ func pgReady(ctx context.Context, conn *sql.Conn) (err error) {
 		_, free := conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", pgMigrationKey)
 		err = errors.Join(err, free)
 	}()
-	return migrate(ctx, conn, "BEGIN", migrationFiles)
+	// A migration may take as long as it needs; a statement of the service may not.
+	return migrate(ctx, conn, "BEGIN; SET LOCAL statement_timeout = 0", migrationFiles)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -26,7 +27,9 @@ func openSQLite(ctx context.Context, where string) (_ engine, err error) {
 		if name != "synchronous" || len(values) != 1 {
 			return nil, fmt.Errorf("%w: sqlite has no option %q; remove it", ErrBadURL, name)
 		}
-		sync = values[0]
+		if sync = values[0]; !slices.Contains([]string{"off", "normal", "full", "extra"}, sync) {
+			return nil, fmt.Errorf("%w: synchronous is full or extra", ErrBadURL)
+		}
 	}
 	e := &liteEngine{}
 	defer func() {

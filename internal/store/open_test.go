@@ -54,7 +54,7 @@ func TestOpenRefusesWhatForgets(t *testing.T) {
 	path := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
 	refused(t, path+"?synchronous=off", store.ErrUnsafe)
 	refused(t, path+"?synchronous=normal", store.ErrUnsafe)
-	refused(t, path+"?synchronous=nonsense", store.ErrUnsafe)
+	refused(t, path+"?synchronous=full);DROP", store.ErrBadURL)
 	open(t, path+"?synchronous=extra")
 
 	url := pgtest.URL(t)

@@ -21,6 +21,7 @@ VALUES ($1, $2, $3, $4, TRUE, FALSE, -1, '', '', $5, $6, '')`
 ON CONFLICT (chain, minute) DO UPDATE SET usd = excluded.usd`
 	sqlForgetOutflows = `DELETE FROM outflows WHERE chain = $1 AND minute < $2`
 	sqlCloseTransfer  = `UPDATE transfers SET open = FALSE, fate = $1, tx = $2, landed_height = $3, result = $4 WHERE id = $5`
+	sqlNewClosed      = `INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc) VALUES ($1, $2, $3, $4, 0, 0, '', $5)`
 	sqlSpendSlots     = `UPDATE slots SET spent = TRUE WHERE transfer = $1`
 	sqlRest           = `UPDATE transfers SET vigil = FALSE, landed_height = $1 WHERE id = $2`
 	sqlHalted         = `SELECT why FROM halts WHERE chain = $1`
@@ -131,7 +132,7 @@ func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time)
 		}
 		t.write(sqlCloseTransfer, r.Fate.String(), string(r.Tx), landed, doc, string(id))
 		t.write(sqlSpendSlots, string(id))
-		t.write(sqlNewWork, workClosed+"/"+string(id), w.Order, workClosed, micro(now), int64(0), doc)
+		t.write(sqlNewClosed, workClosed+"/"+string(id), w.Order, workClosed, micro(now), doc)
 		return nil
 	}})
 }

@@ -16,17 +16,20 @@ import (
 
 var _ settle.Store = (*DB)(nil)
 
+// What the changes of a batch add, each kind in as few statements as there can be.
+var (
+	newOrders = inserts(`INSERT INTO orders (id, version, state, integrator, session_hash, deposit_chain, deposit_to,
+  fee_status, usd, created_at, expires_at, due_at, doc)`, 13)
+	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, 5)
+	newEvents    = inserts(`INSERT INTO order_events (order_id, key, version, seq, at, name, from_state, to_state, doc)`, 9)
+	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, 8)
+	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, 4)
+	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, 7)
+)
+
 const (
-	sqlNewOrder = `INSERT INTO orders (id, version, state, integrator, session_hash, deposit_chain, deposit_to,
-  fee_status, usd, created_at, expires_at, due_at, doc) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
-	sqlNewAddress = `INSERT INTO addresses (chain, address, family, order_id, seq) VALUES ($1, $2, $3, $4, $5)`
-	sqlMoveOrder  = `UPDATE orders SET version = $1, state = $2, fee_status = $3, due_at = $4, doc = $5
+	sqlMoveOrder = `UPDATE orders SET version = $1, state = $2, fee_status = $3, due_at = $4, doc = $5
 WHERE id = $6 AND version = $7`
-	sqlNewEvent = `INSERT INTO order_events (order_id, key, version, seq, at, name, from_state, to_state, doc)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
-	sqlNewWork = `INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)
-VALUES ($1, $2, $3, $4, $5, 0, '', $6)`
-	sqlNewQuestion  = `INSERT INTO queue (id, order_id, why, at) VALUES ($1, $2, $3, $4)`
 	sqlEventKnown   = `SELECT version FROM order_events WHERE order_id = $1 AND key = $2`
 	sqlAddressOwner = `SELECT order_id FROM addresses WHERE chain = $1 AND address = $2`
 )
@@ -76,21 +79,21 @@ func (t *tx) writeLines(b *booking) {
 	o, id := c.Now, string(c.Now.ID)
 	if c.Was == 0 {
 		t.head.address++
-		t.write(sqlNewOrder, id, o.Version, string(o.State), string(o.Integrator), hex.EncodeToString(o.Session[:]),
+		t.add(newOrders, id, o.Version, string(o.State), string(o.Integrator), hex.EncodeToString(o.Session[:]),
 			string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.FeeStatus), int64(o.Quote.USD),
 			micro(o.CreatedAt), micro(o.ExpiresAt), dueAt(o), l.orderDoc)
-		t.write(sqlNewAddress, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, t.head.address)
+		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, t.head.address)
 	} else {
 		t.write(sqlMoveOrder, o.Version, string(o.State), string(o.FeeStatus), dueAt(o), l.orderDoc, id, c.Was)
 	}
 	t.head.seq++
 	t.fed = true
-	t.write(sqlNewEvent, id, c.Event.Key(), o.Version, t.head.seq, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.eventDoc)
+	t.add(newEvents, id, c.Event.Key(), o.Version, t.head.seq, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.eventDoc)
 	for _, w := range l.work {
-		t.write(sqlNewWork, w.id, id, w.kind, micro(c.At), int64(0), w.doc)
+		t.add(newWork, w.id, id, w.kind, micro(c.At), int64(0), int64(0), "", w.doc)
 	}
 	for i, why := range l.asks {
-		t.write(sqlNewQuestion, fmt.Sprintf("%s@%d/%d", id, o.Version, i), id, string(why), micro(c.At))
+		t.add(newQuestions, fmt.Sprintf("%s@%d/%d", id, o.Version, i), id, string(why), micro(c.At))
 	}
 	b.now = l.now
 	t.orders[o.ID] = &l.now

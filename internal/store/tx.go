@@ -26,6 +26,7 @@ type tx struct {
 	books   *ledger.Books
 	loaded  map[ledger.Key]bool
 	asked   map[string]bool // reservations that were looked for
+	rows    map[*many][]any // what bookings add
 	changed map[ledger.Key]bool
 	held    map[string]bool // reservations that were made or ended
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -133,6 +134,11 @@ func (o *op) resultUnless(lead bool) error {
 func (w *writer) pass(batch []*op) {
 	for _, o := range batch[1:] {
 		o.turn <- false
+	}
+	if len(batch) > 1 {
+		// Those who were just served have their next operation at hand: letting
+		// them in first makes batches of all who are at work, not of every other.
+		runtime.Gosched()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
