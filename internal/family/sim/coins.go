@@ -11,6 +11,15 @@ import (
 	"ferry/internal/send"
 )
 
+// errand is a call with all that decides which coins pay for it.
+type errand struct {
+	chain.Call
+	head  chain.Head
+	held  []chain.Slot
+	price money.Amount // the going one
+	most  money.Amount
+}
+
 // picked are the coins for a call and what they leave.
 type picked struct {
 	coins  []purse
@@ -21,13 +30,13 @@ type picked struct {
 // coins are the final coins of an account that are not held, the largest first,
 // as many as the amount takes with the budget for it and whatever the choice of
 // them may cost at the going price.
-func (c *Chain) coins(ctx context.Context, call chain.Call, head chain.Head, held []chain.Slot, price, most money.Amount) ([]purse, error) {
-	w := want{owner: c.Own(call.From).Text(), tip: head.Tip.Hash, final: head.Final.Height, taken: make(map[chain.Slot]bool, len(held))}
-	for _, s := range held {
+func (c *Chain) coins(ctx context.Context, e errand) ([]purse, error) {
+	w := want{owner: c.Own(e.From).Text(), tip: e.head.Tip.Hash, final: e.head.Final.Height, taken: make(map[chain.Slot]bool, len(e.held))}
+	for _, s := range e.held {
 		w.taken[s] = true
 	}
 	var err error
-	if w.enough, err = money.Sum(call.Amount, most, times(price, coinBase+maxPurses*coinIn), c.net.cfg.Dust); err != nil {
+	if w.enough, err = money.Sum(e.Amount, e.most, times(e.price, coinBase+maxPurses*coinIn), c.net.cfg.Dust); err != nil {
 		w.enough = maxMint
 	}
 	answers := ask(ctx, c, func(d *Node) ([]purse, error) {
@@ -101,23 +110,23 @@ func (c *Chain) split(coins []purse, total, amount, price money.Amount) (picked,
 	return picked{coins: coins, fee: left}, true
 }
 
-func (c *Chain) draftCoins(ctx context.Context, call chain.Call, head chain.Head, held []chain.Slot, price, most money.Amount) (chain.Attempt, error) {
-	coins, err := c.coins(ctx, call, head, held, price, most)
+func (c *Chain) draftCoins(ctx context.Context, e errand) (chain.Attempt, error) {
+	coins, err := c.coins(ctx, e)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	p, err := c.pick(coins, call.Amount, price, most)
+	p, err := c.pick(coins, e.Amount, e.price, e.most)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	if most.Less(p.fee) {
-		return chain.Attempt{}, fmt.Errorf("%w: it costs %s of %s", send.ErrTooDear, p.fee, most)
+	if e.most.Less(p.fee) {
+		return chain.Attempt{}, fmt.Errorf("%w: it costs %s of %s", send.ErrTooDear, p.fee, e.most)
 	}
-	b := c.coinBody(call, p.change)
+	b := c.coinBody(e.Call, p.change)
 	for _, coin := range p.coins {
 		b.ins = append(b.ins, input{coin.ref, coin.amount})
 	}
-	return c.sign(call.From, b)
+	return c.sign(e.From, b)
 }
 
 // coinBody has the recipient's output first, if there is a recipient, and the

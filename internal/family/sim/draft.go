@@ -30,7 +30,7 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 	if err != nil {
 		return money.Amount{}, err
 	}
-	coins, err := c.coins(ctx, call, head, nil, price, money.Amount{})
+	coins, err := c.coins(ctx, errand{Call: call, head: head, price: price})
 	if err != nil {
 		return money.Amount{}, err
 	}
@@ -84,7 +84,7 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 		return chain.Attempt{}, err
 	}
 	if c.net.cfg.Shape == Coins {
-		return c.draftCoins(ctx, call, head, held, price, most)
+		return c.draftCoins(ctx, errand{Call: call, head: head, held: held, price: price, most: most})
 	}
 	b := c.body(call)
 	b.price = price

@@ -43,11 +43,16 @@ type world struct {
 	sent   map[string][]*receipt // per account of ours, oldest first
 	paid   map[string][]place    // per address, the payments on the canonical branch
 
+	seq uint64 // counts everything that must differ: blocks, mints, salts
+	knobs
+}
+
+// knobs are what a test turns.
+type knobs struct {
 	now     time.Time
 	going   money.Amount
 	halted  bool
 	skip    uint64
-	seq     uint64 // counts everything that must differ: blocks, mints, salts
 	rejects []*reject
 	hook    Hook
 }
@@ -86,7 +91,7 @@ func New(c Config) (*Net, error) {
 		state: newState(), pool: newPool(),
 		blocks: make(map[string]*block), txs: make(map[chain.TxID]*tx),
 		sent: make(map[string][]*receipt), paid: make(map[string][]place),
-		now: c.Start, going: c.MinFee,
+		knobs: knobs{now: c.Start, going: c.MinFee},
 	}
 	for _, a := range c.Accounts {
 		k := n.wallet.keys[a]

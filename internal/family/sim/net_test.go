@@ -208,6 +208,28 @@ func TestReorgOptions(t *testing.T) {
 	})
 }
 
+func TestALostPaymentIsSentAgain(t *testing.T) {
+	t.Parallel()
+	eachShape(t, func(t *testing.T, n *Net) {
+		tx := n.Pay("a", n.Codec().Make("x"), n.ID().Native(), amount(1000))
+		n.Mine(1)
+		must(n.Reorg(1, ReorgOptions{DropAll: true}))
+		n.Evict(tx)
+		for range 2 {
+			if err := n.Resend(tx); err != nil || !n.Waits(tx) {
+				t.Fatal(err)
+			}
+		}
+		n.Mine(1)
+		if err := n.Resend(tx); err != nil || !n.Canonical(tx) || len(n.Received(n.Codec().Make("x"))) != 1 {
+			t.Fatal(err)
+		}
+		if n.Resend("unheard of") == nil {
+			t.Fatal("what nobody sent was sent again")
+		}
+	})
+}
+
 func TestHowDeepAReorgGoes(t *testing.T) {
 	t.Parallel()
 	eachShape(t, func(t *testing.T, n *Net) {

@@ -99,7 +99,7 @@ func (d *Node) deposits(hash string, to watch.Addresses) ([]chain.Deposit, error
 		for _, r := range b.receipts {
 			for i := range r.tx.body.outs {
 				if d.net.pays(r, i) {
-					list = d.net.addDeposit(list, r.tx, i, b.Block, to)
+					list = d.net.addDeposit(list, place{r, i}, to)
 				}
 			}
 		}
@@ -114,9 +114,10 @@ func (d *Node) pending(to watch.Addresses) ([]chain.Deposit, error) {
 			if !w.here() || w.body.flags&willFail != 0 {
 				continue
 			}
+			r := &receipt{tx: w.tx, block: nowhere}
 			for i := range w.body.outs {
-				if d.net.pays(&receipt{tx: w.tx}, i) {
-					list = d.net.addDeposit(list, w.tx, i, chain.Block{}, to)
+				if d.net.pays(r, i) {
+					list = d.net.addDeposit(list, place{r, i}, to)
 				}
 			}
 		}
@@ -124,15 +125,18 @@ func (d *Node) pending(to watch.Addresses) ([]chain.Deposit, error) {
 	})
 }
 
-func (n *Net) addDeposit(list []chain.Deposit, t *tx, i int, b chain.Block, to watch.Addresses) []chain.Deposit {
-	o := t.body.outs[i]
+// nowhere is where a waiting transaction stands.
+var nowhere = &block{}
+
+func (n *Net) addDeposit(list []chain.Deposit, p place, to watch.Addresses) []chain.Deposit {
+	o := p.tx.body.outs[p.index]
 	addr := chain.CanonicalAddress(n.cfg.Family, o.to)
 	if to != nil && !to.Has(addr) {
 		return list
 	}
 	return append(list, chain.Deposit{
-		ID: depositID(n.cfg.ID, t.id, i), To: addr, Asset: chain.Asset{Chain: n.cfg.ID, Ref: o.asset},
-		Amount: o.amount, Tx: t.id, Block: b,
+		ID: depositID(n.cfg.ID, p.tx.id, p.index), To: addr, Asset: chain.Asset{Chain: n.cfg.ID, Ref: o.asset},
+		Amount: o.amount, Tx: p.tx.id, Block: p.block.Block,
 	})
 }
 

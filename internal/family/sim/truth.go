@@ -156,7 +156,7 @@ func (n *Net) Received(a chain.Address) []chain.Deposit {
 	defer n.mu.Unlock()
 	var out []chain.Deposit
 	for _, p := range n.paid[a.Text()] {
-		out = n.addDeposit(out, p.tx, p.index, p.block.Block, nil)
+		out = n.addDeposit(out, p, nil)
 	}
 	return out
 }

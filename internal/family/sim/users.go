@@ -202,6 +202,21 @@ func (n *Net) equipCoins(b *body) error {
 	return nil
 }
 
+// Resend offers again what the net has heard before and forgot: evicted, or lost in
+// a reorg.
+func (n *Net) Resend(id chain.TxID) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.txs[id]
+	if t == nil {
+		return fmt.Errorf("sim: nobody ever sent %s", id)
+	}
+	if t.pooled || t.at != nil {
+		return nil
+	}
+	return n.admit(t)
+}
+
 // Replace puts another payment of the same sender in the place of one that waits;
 // with no outs it pays the sender only. Not for Expiring.
 func (n *Net) Replace(id chain.TxID, outs ...Out) (chain.TxID, error) {
