@@ -97,6 +97,7 @@ func New(c Config) (*Net, error) {
 		k := n.wallet.keys[a]
 		n.keys[k.addr.Text()] = k
 		n.sent[k.addr.Text()] = nil
+		n.owned[k.addr.Text()] = nil
 	}
 	genesis := n.newBlock(nil)
 	genesis.Time = c.Start

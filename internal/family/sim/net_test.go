@@ -166,9 +166,9 @@ func TestNothingIsMadeOrLost(t *testing.T) {
 				continue
 			}
 			worth := make(map[string]money.Amount)
-			for owner, list := range n.owned {
-				for _, c := range list {
-					worth[owner] = plus(worth[owner], c.amount)
+			for _, c := range n.coins {
+				if c.spent == nil {
+					worth[c.owner] = plus(worth[c.owner], c.amount)
 				}
 			}
 			for c, v := range n.cells {

@@ -27,9 +27,9 @@ type coin struct {
 // state is what the blocks up to the tip add up to.
 type state struct {
 	cells  map[cell]money.Amount
-	counts map[string]uint64 // Nonces: how many transactions an account has sent
-	coins  map[ref]*coin     // Coins
-	owned  map[string][]*coin
+	counts map[string]uint64  // Nonces: how many transactions an account has sent
+	coins  map[ref]*coin      // Coins
+	owned  map[string][]*coin // of our accounts only: strangers may have very many
 }
 
 func newState() state {
@@ -84,7 +84,10 @@ func (s *state) addCoin(c *coin) {
 }
 
 func (s *state) offer(c *coin) {
-	list := s.owned[c.owner]
+	list, ours := s.owned[c.owner]
+	if !ours {
+		return
+	}
 	i, _ := slices.BinarySearchFunc(list, c, byWorth)
 	s.owned[c.owner] = slices.Insert(list, i, c)
 }
