@@ -21,6 +21,7 @@ const (
 	pgIdle      = 5 * time.Second
 	pgLock      = 15 * time.Second
 	pgStatement = 30 * time.Second
+	pgConnect   = 10 * time.Second
 	pgTimeout   = 40 * time.Second // of one round trip, for a network that went silent
 )
 

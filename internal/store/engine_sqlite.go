@@ -93,12 +93,15 @@ func (e *liteEngine) session(context.Context) (session, error) {
 }
 
 func (e *liteEngine) read(ctx context.Context, ss ...stmt) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	l, ok := <-e.readers
-	if !ok {
-		return ErrClosed
+	var l *lite
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case free, ok := <-e.readers:
+		if !ok {
+			return ErrClosed
+		}
+		l = free
 	}
 	defer func() { e.readers <- l }()
 	if len(ss) == 1 {

@@ -134,7 +134,7 @@ func migrated(ctx context.Context, conn *sql.Conn, known []migration) (int, erro
 func present(ctx context.Context, conn *sql.Conn, m migration) error {
 	for _, found := range createTable.FindAllStringSubmatch(m.text, -1) {
 		if _, err := conn.ExecContext(ctx, fmt.Sprintf(sqlTablePresentFmt, found[1])); err != nil {
-			return fmt.Errorf("%w: table %s of migration %04d is not there (%v); restore the last backup and start again",
+			return fmt.Errorf("%w: table %s of migration %04d is not there (%w); restore the last backup and start again",
 				ErrHalfMigrated, found[1], m.version, err)
 		}
 	}

@@ -29,6 +29,9 @@ func openPostgres(ctx context.Context, address string) (_ engine, err error) {
 	limit("idle_in_transaction_session_timeout", pgIdle)
 	limit("lock_timeout", pgLock)
 	limit("statement_timeout", pgStatement)
+	if c.ConnectTimeout == 0 { // the writer must not wait for ever for a host that is gone
+		c.ConnectTimeout = pgConnect
+	}
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "ferry"
 	}

@@ -20,7 +20,7 @@ func openSQLite(ctx context.Context, where string) (_ engine, err error) {
 	path, query, _ := strings.Cut(where, "?")
 	options, err := url.ParseQuery(query)
 	if err != nil || path == "" {
-		return nil, fmt.Errorf("%w: want sqlite:PATH or sqlite::memory:", ErrBadURL)
+		return nil, fmt.Errorf("%w: want sqlite:PATH, or sqlite::memory: for one that is not kept", ErrBadURL)
 	}
 	sync := "full"
 	for name, values := range options {

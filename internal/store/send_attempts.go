@@ -102,13 +102,15 @@ func (t *tx) keep(id send.ID, on string, k send.Kept, r attemptRow) error {
 	var before []send.Kept
 	var rival string // another transfer that signed the very same transaction
 	owners := map[chain.Slot]string{}
-	ss := []stmt{w.question(id),
+	ss := []stmt{
+		w.question(id),
 		ask(func(r row) error {
 			a, _, err := scanAttempt(r)
 			before = append(before, a)
 			return err
 		}, sqlAttempts, string(id)),
-		ask(func(r row) error { return r.Scan(&rival) }, sqlTxOwner, on, r.tx)}
+		ask(func(r row) error { return r.Scan(&rival) }, sqlTxOwner, on, r.tx),
+	}
 	for _, slot := range k.Slots {
 		ss = append(ss, ask(func(r row) error {
 			var owner string

@@ -138,6 +138,8 @@ func (db *DB) Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now
 	}
 	if to.IsZero() {
 		bound = noBlock
+	} else if to.Height >= from.Height {
+		return fmt.Errorf("chain %s: block %d is not before block %d", id, to.Height, from.Height)
 	}
 	return db.writer.do(ctx, &op{run: func(t *tx) error {
 		question, check := cursorIs(id, from)

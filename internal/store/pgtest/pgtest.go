@@ -113,12 +113,11 @@ func (s *Server) run(postgres string, as *syscall.Credential, settings []string)
 	if err != nil {
 		return fmt.Errorf("pgtest: %w", err)
 	}
-	defer log.Close()
 	s.shell.Stdout, s.shell.Stderr = log, log
 	if s.leash, err = s.shell.StdinPipe(); err != nil {
 		return fmt.Errorf("pgtest: %w", err)
 	}
-	if err := s.shell.Start(); err != nil {
+	if err := errors.Join(s.shell.Start(), log.Close()); err != nil {
 		return fmt.Errorf("pgtest: %w", err)
 	}
 	return s.await()

@@ -18,8 +18,10 @@ import (
 
 func (b *bench) isClosed(err error) bool { return errors.Is(err, store.ErrClosed) }
 
-var byValue = cmp.Comparer(func(a, b chain.Address) bool { return a == b })
-var byAmount = cmp.Comparer(func(a, b money.Amount) bool { return a == b })
+var (
+	byValue  = cmp.Comparer(func(a, b chain.Address) bool { return a == b })
+	byAmount = cmp.Comparer(func(a, b money.Amount) bool { return a == b })
+)
 
 // same compares what was stored with what is read.
 func same(t *testing.T, got, wanted any) {
@@ -89,7 +91,7 @@ func moveKnown(t *testing.T, b *bench) {
 		c, err := o.Apply(order.Cancelled{}, start)
 		var turn *order.OutOfTurn
 		if !errors.As(err, &turn) {
-			return c, fmt.Errorf("cancelled in sight of a deposit: %v", err)
+			return c, fmt.Errorf("cancelled in sight of a deposit: %w", err)
 		}
 		n := o
 		n.Version++

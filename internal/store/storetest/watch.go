@@ -44,6 +44,9 @@ func cursorStale(t *testing.T, b *bench) {
 	want(t, step(chain.Block{}, block(13, "b")), watch.ErrStale)
 	want(t, b.db.Rewind(t.Context(), give, block(11, "a"), block(10, "a"), start), watch.ErrStale)
 	want(t, b.db.Ripen(t.Context(), give, block(11, "a"), nil), watch.ErrStale)
+	if err := b.db.Rewind(t.Context(), give, block(12, "a"), block(12, "c"), start); err == nil {
+		t.Fatal("a rewind went nowhere")
+	}
 	if err := step(block(12, "a"), block(12, "c")); err == nil {
 		t.Fatal("a block followed one of its own height")
 	}
@@ -137,8 +140,10 @@ func rewindSeen(t *testing.T, b *bench) {
 	}
 	ok(t, b.db.Rewind(t.Context(), give, block(3, "a"), block(1, "a"), start))
 	same(t, b.blocks(), []chain.Block{block(1, "a")})
-	gone := watch.Sight{Deposit: high, Order: o.ID, FirstSeen: start,
-		Now: watch.Point{Sighting: 1, Stage: watch.Gone}, Told: watch.Point{Sighting: 1, Stage: watch.Seen}}
+	gone := watch.Sight{
+		Deposit: high, Order: o.ID, FirstSeen: start,
+		Now: watch.Point{Sighting: 1, Stage: watch.Gone}, Told: watch.Point{Sighting: 1, Stage: watch.Seen},
+	}
 	same(t, b.untold(), []watch.Sight{gone})
 	same(t, len(b.unripe()), 1)
 	same(t, must[string](t)(b.db.Halted(t.Context(), give)), "")

@@ -69,7 +69,8 @@ func workAgain(t *testing.T, b *bench) {
 				Was: o.Version, From: o.State, Now: n, At: start, Event: order.RefundAsked{Request: time.Duration(n.Version).String()},
 				Effects: []order.Effect{
 					order.Price{ID: "p", For: order.ForRecovery, Deposit: "dep", Call: chain.Call{Chain: give, From: "hot", To: addr("x"), Asset: giveAsset, Amount: amount(3)}},
-					order.RunStep{Index: 1}, order.AskHuman{Why: order.StepBroke},
+					order.RunStep{Index: 1},
+					order.AskHuman{Why: order.StepBroke},
 				},
 			}, nil
 		})
