@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ferry/internal/order"
 	"ferry/internal/settle"
@@ -24,11 +25,8 @@ func (w *world) over() (bool, error) {
 			return false, err
 		}
 	}
-	for _, c := range w.clients {
-		if c.refused {
-			continue
-		}
-		o, err := w.h.DB.Order(w.ctx, c.id)
+	for _, id := range w.ids() {
+		o, err := w.h.DB.Order(w.ctx, id)
 		if errors.Is(err, settle.ErrNotFound) {
 			continue
 		}
@@ -37,6 +35,15 @@ func (w *world) over() (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// ids are all orders that are there or may be.
+func (w *world) ids() []order.ID {
+	ids := slices.Clone(w.unsure)
+	for _, c := range w.clients {
+		ids = append(ids, c.id)
+	}
+	return ids
 }
 
 // open says what of an order is not at its end; empty if all is.
@@ -72,29 +79,27 @@ func (w *world) judge() error {
 		inspect(w)
 	}
 	var errs []error
+	kinds := map[order.ID]string{}
 	for _, c := range w.clients {
-		if c.refused {
-			w.out.endings["refused"]++
-			continue
-		}
-		w.out.orders++
-		o, err := w.h.DB.Order(w.ctx, c.id)
-		switch {
-		case errors.Is(err, settle.ErrNotFound):
-			if !c.unsure { // we said yes, and it is not there
+		kinds[c.id] = c.kind
+	}
+	w.out.orders = len(w.clients)
+	for _, id := range w.ids() {
+		o, err := w.h.DB.Order(w.ctx, id)
+		if errors.Is(err, settle.ErrNotFound) {
+			if kinds[id] != "" { // we said yes, and it is not there
 				w.out.lost++
-				errs = append(errs, fmt.Errorf("order %s is lost", c.id))
-			} else {
-				w.out.endings["never made"]++
+				errs = append(errs, fmt.Errorf("order %s is lost", id))
 			}
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 		w.out.endings[string(o.State)]++
 		if why := open(o); why != "" {
 			w.out.unfinished++
-			errs = append(errs, fmt.Errorf("order %s (%s) is unfinished: %s", c.id, c.kind, why))
+			errs = append(errs, fmt.Errorf("order %s (%s) is unfinished: %s", id, kinds[id], why))
 		}
 		w.note("%s %s %d", o.ID, o.State, o.Version)
 	}

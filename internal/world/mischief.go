@@ -36,7 +36,7 @@ func (w *world) chainMischief(n *sim.Net) {
 		w.reorg(n, 1+w.r.IntN(2))
 	case w.chance(400):
 		w.reorg(n, 1+w.r.IntN(final))
-	case w.chance(6000) && n.Shape() != sim.Expiring:
+	case w.chance(3000) && n.Shape() != sim.Expiring:
 		w.reorg(n, final+1+w.r.IntN(4))
 	}
 	switch {

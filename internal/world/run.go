@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"runtime"
 	"sync"
@@ -17,7 +16,7 @@ import (
 
 // PerWorld is how many orders one world holds. Many small worlds try more
 // histories than a large one, and run side by side.
-const PerWorld = 500
+const PerWorld = 1000
 
 // Config is what a simulation is asked for.
 type Config struct {
@@ -82,7 +81,7 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{Seed: cfg.Seed, Endings: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}, Failures: []Failure{}}
-	var h hash.Hash = sha256.New()
+	h := sha256.New()
 	for _, o := range results {
 		r.add(o)
 		h.Write(o.trace)
@@ -122,10 +121,10 @@ type progress struct {
 	worlds, orders int
 	began          time.Time
 
-	mu               sync.Mutex
-	doneW, doneO     int
-	failed, crashes_ int
-	last             time.Time
+	mu              sync.Mutex
+	doneW, doneO    int
+	failed, crashes int
+	last            time.Time
 }
 
 func (p *progress) done(o outcome) {
@@ -136,7 +135,7 @@ func (p *progress) done(o outcome) {
 	defer p.mu.Unlock()
 	p.doneW++
 	p.doneO += o.orders
-	p.crashes_ += o.crashes
+	p.crashes += o.crashes
 	if o.err != nil {
 		p.failed++
 		fmt.Fprintf(p.w, "world %d FAILED: %v\n", o.seed, o.err)
@@ -146,5 +145,5 @@ func (p *progress) done(o outcome) {
 	}
 	p.last = time.Now()
 	fmt.Fprintf(p.w, "%6d of %d orders, %d of %d worlds, %d crashes, %d failed, %s\n",
-		p.doneO, p.orders, p.doneW, p.worlds, p.crashes_, p.failed, time.Since(p.began).Round(time.Second))
+		p.doneO, p.orders, p.doneW, p.worlds, p.crashes, p.failed, time.Since(p.began).Round(time.Second))
 }

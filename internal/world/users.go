@@ -15,13 +15,11 @@ import (
 
 // client is a user with one order.
 type client struct {
-	id      order.ID
-	kind    string
-	give    chain.Asset
-	in      money.Amount
-	to      chain.Address // where to pay
-	refused bool          // no order was made, and we said so
-	unsure  bool          // the answer was lost: there may be an order
+	id   order.ID
+	kind string
+	give chain.Asset
+	in   money.Amount
+	to   chain.Address // where to pay
 }
 
 // habits are the ways of paying, by how often they are met.
@@ -63,19 +61,19 @@ func (w *world) habit() (string, func(*world, *client)) {
 	return habits[0].name, habits[0].do
 }
 
-// newClient makes an order and lets its owner go on by habit.
-func (w *world) newClient(i int) {
+// newClient makes an order and lets its owner go on by habit. One who is refused,
+// or who gets no answer, tries something else some time later.
+func (w *world) newClient(i, try int) {
 	give := w.h.Assets[w.r.IntN(len(w.h.Assets))]
 	get := w.h.Assets[w.r.IntN(len(w.h.Assets))]
 	for get == give {
 		get = w.h.Assets[w.r.IntN(len(w.h.Assets))]
 	}
 	name, do := w.habit()
-	c := &client{id: order.ID(fmt.Sprintf("ord_%05d", i)), kind: name, give: give, in: w.amount(give)}
-	w.clients = append(w.clients, c)
+	c := &client{id: order.ID(fmt.Sprintf("ord_%05d_%d", i, try)), kind: name, give: give, in: w.amount(give)}
 	q, err := w.h.Terms(quote.ID("quo_"+string(c.id)), give, get, c.in, w.now)
 	if err != nil {
-		c.refused = true
+		w.broken = fmt.Errorf("terms of %s: %w", c.id, err)
 		return
 	}
 	w.season(&q)
@@ -92,13 +90,20 @@ func (w *world) newClient(i int) {
 	_, err = w.desk.Settler.Create(w.ctx, ask, w.now)
 	var f *fault.Error
 	switch {
-	case errors.As(err, &f): // paused, or too little left
-		c.refused = true
-	case err != nil: // the answer was lost; nobody pays to an address he never saw
-		c.unsure = true
-	default:
+	case err == nil:
+		w.clients = append(w.clients, c)
 		do(w, c)
+		return
+	case errors.As(err, &f): // paused, or too little left
+		w.count("refused_" + f.Code)
+	case errors.Is(err, errDisk) || errors.Is(err, errLost):
+		// Nobody pays to an address he never saw; the order may be there all the same.
+		w.unsure = append(w.unsure, c.id)
+	default:
+		w.broken = fmt.Errorf("create %s: %w", c.id, err)
+		return
 	}
+	w.appoint(w.minutes(5), func() { w.newClient(i, try+1) })
 }
 
 // season gives a quote its own rules and, often, an integrator.

@@ -20,7 +20,7 @@ import (
 // Bounds of a world's life, in its own time.
 const (
 	workers   = 2
-	orderGap  = 6 * time.Second // between two new orders, on average
+	orderGap  = 4 * time.Second // between two new orders, on average
 	calmLimit = 12 * time.Hour  // by when everything must have come to an end
 )
 
@@ -40,6 +40,8 @@ type world struct {
 	liar    map[chain.ID]bool      // where one of the nodes lies
 	workers []*worker
 	clients []*client
+	unsure  []order.ID // orders that may have been made: the answer was lost
+	broken  error      // something that must never happen
 	calm    bool
 	busy    int // appointments of users that are still to come
 
@@ -116,7 +118,7 @@ func (w *world) begin() (err error) {
 	at := w.now
 	for i := range w.plan.orders {
 		at = at.Add(time.Duration(w.r.Int64N(int64(2 * orderGap))))
-		w.appoint(at, func() { w.newClient(i) })
+		w.appoint(at, func() { w.newClient(i, 0) })
 	}
 	return nil
 }
@@ -152,6 +154,9 @@ func (w *world) tick() error {
 		w.mischief()
 	}
 	w.labour()
+	if w.broken != nil {
+		return w.broken
+	}
 	if w.chance(150) {
 		return w.audit(false)
 	}
@@ -177,7 +182,7 @@ func (w *world) labour() {
 		if w.workers[i].sleeps.After(w.now) {
 			continue
 		}
-		for range w.r.IntN(350) {
+		for range w.r.IntN(500) {
 			if w.one(i) == idle && w.chance(2) {
 				break
 			}
@@ -201,7 +206,7 @@ func (w *world) one(i int) string {
 		return idle
 	}
 	w.note("%d %s %s %v", i, c.Room, c.Name, c.After)
-	if !w.calm && c.Name != idle && w.chance(4000) {
+	if !w.calm && c.Name != idle && w.chance(3000) {
 		w.workers[i].kill()
 		w.out.crashes++
 		w.workers[i] = start(w.ctx, i, w.h, w.clock, w.callFault)
