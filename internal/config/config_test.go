@@ -103,7 +103,7 @@ func TestEnvironmentWins(t *testing.T) {
 	t.Parallel()
 	got, err := config.Parse([]byte(sound), []string{
 		"FERRY_DATABASE_URL=postgres://ferry@db/ferry", "FERRY_CAPS_PER_HOUR_USD=70000.5", "FERRY_ORDERS_HELD=5h",
-		"FERRY_TEST_LONG=1", "HOME=/home/somebody",
+		"FERRY_TEST_SEED=1", "HOME=/home/somebody",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,6 @@
+//go:build race
+
+package order
+
+// sequences is fewer under the race detector; all of them run without it.
+const sequences = 1_000
