@@ -123,7 +123,9 @@ type Store interface {
 	// Bury notes that an attempt is proven dead.
 	Bury(ctx context.Context, id ID, n int) error
 	// End closes a transfer, and leaves work for whoever wished it. Closing it
-	// again with the same fate is no error; with another it is ErrDiffers.
+	// again with the same fate is no error; with another it is ErrDiffers. One
+	// that ends Dead without a transaction that killed it must have no attempt
+	// that is not dead: ErrStale.
 	End(ctx context.Context, id ID, r Result, now time.Time) error
 	// Rest ends a vigil.
 	Rest(ctx context.Context, id ID, b chain.Block) error

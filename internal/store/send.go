@@ -94,6 +94,17 @@ func sameWish(k keptTransfer, w send.Transfer) error {
 	return nil
 }
 
+// countLive counts the attempts of a transfer that are not proven dead.
+func countLive(id send.ID, n *int) stmt {
+	return ask(func(r row) error {
+		a, _, err := scanAttempt(r)
+		if !a.Dead {
+			*n++
+		}
+		return err
+	}, sqlAttempts, string(id))
+}
+
 // End implements send.Store.
 func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time) error {
 	row := resultToRow(r)
@@ -113,11 +124,16 @@ func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time)
 	}
 	return db.writer.do(ctx, &op{run: func(t *tx) error {
 		var k keptTransfer
-		if err := t.read(k.question(id)); err != nil {
+		mayLand := 0
+		if err := t.read(k.question(id), countLive(id, &mayLand)); err != nil {
 			return fmt.Errorf("transfer %s: %w", id, err)
 		}
 		if !k.there {
 			return fmt.Errorf("transfer %s is not known: %w", id, send.ErrStale)
+		}
+		if k.open && r.Fate == chain.Dead && r.Tx == "" && mayLand > 0 {
+			// Whoever gave it up did not know of an attempt that another worker kept.
+			return fmt.Errorf("transfer %s has %d attempts that may land: %w", id, mayLand, send.ErrStale)
 		}
 		if !k.open {
 			// Paid by another transaction is another ending: it would be paid twice.

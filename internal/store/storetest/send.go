@@ -148,6 +148,7 @@ func endOnce(t *testing.T, b *bench) {
 	if err := end("t", send.Result{Fate: chain.Included, Tx: "tx1"}); err == nil {
 		t.Fatal("ended by what may still change")
 	}
+	want(t, end("t", send.Result{Fate: chain.Dead, Why: "given up"}), send.ErrStale) // its attempt may land
 	r := send.Result{Fate: chain.Final, Tx: "tx1", Cost: amount(4), Block: block(8, "g"), Why: "landed"}
 	ok(t, end("t", r))
 	ok(t, end("t", r))
