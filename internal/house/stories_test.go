@@ -9,6 +9,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
+	"ferry/internal/send"
 )
 
 // story is something that happens to orders, with the ending it must have.
@@ -21,7 +22,8 @@ type story struct {
 // raised is a story in which a payout waits: a daemon that was killed meanwhile
 // comes back later and may offer the network more. Only that may differ.
 var raised = map[string]bool{
-	"a payout that the mempool forgets is offered again": true,
+	"a payout that the mempool forgets is offered again":        true,
+	"a gap in the nonces is filled by the bytes that were kept": true,
 }
 
 const percent = money.Whole / 100
@@ -207,6 +209,28 @@ var stories = []story{
 		t.Reorg(BTC, 1, sim.ReorgOptions{DropAll: true, Empty: true})
 		t.Mine(BTC, 8)
 		t.MustBe(id, order.Completed)
+		t.Quiet()
+	}},
+	{"a gap in the nonces is filled by the bytes that were kept", []chain.ID{EVM, SOL}, func(t *Tale) {
+		first := t.Create(Terms{Give: SOLUSD, Get: ETH, In: 100_000_000})
+		second := t.Create(Terms{Give: SOLUSD, Get: EVMUSD, In: 100_000_000})
+		t.Pay(first, SOLUSD, 100_000_000)
+		t.Pay(second, SOLUSD, 100_000_000)
+		t.Mine(SOL, 6)
+		t.MustBe(first, order.Sending)
+		t.MustBe(second, order.Sending)
+		t.Wait(40*time.Second, 0)
+		jobs, err := t.DB.Live(t.ctx, EVM, order.HotWallet)
+		t.fail(err)
+		t.Must(len(jobs) == 2, "%d payouts are on their way", len(jobs))
+		newest := func(j send.Job) chain.TxID { return j.Attempts[len(j.Attempts)-1].Tx }
+		t.Must(t.Net(EVM).Evict(newest(jobs[0])), "the first payout is not in the mempool")
+		t.Net(EVM).Mine(1)
+		t.Must(!t.Net(EVM).Canonical(newest(jobs[1])), "the second landed before the first")
+		t.Step()
+		t.Mine(EVM, 10)
+		t.MustBe(first, order.Completed)
+		t.MustBe(second, order.Completed)
 		t.Quiet()
 	}},
 	{"a payout stuck below the going price is bumped", []chain.ID{EVM, BTC}, func(t *Tale) {
