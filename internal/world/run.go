@@ -74,7 +74,7 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 			}
 			results[i] = live(ctx, cfg, w)
 			p.done(results[i])
-			return nil
+			return ctx.Err() // a world that was interrupted proves nothing
 		})
 	}
 	if err := g.Wait(); err != nil {

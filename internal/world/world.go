@@ -93,7 +93,7 @@ func (w *world) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := w.becalm(); err != nil {
+	if err := w.becalm(ctx); err != nil {
 		return err
 	}
 	return w.judge()
@@ -232,7 +232,7 @@ func (w *world) audit(strict bool) error {
 }
 
 // becalm ends all faults and lets time pass until nothing is on its way.
-func (w *world) becalm() error {
+func (w *world) becalm(ctx context.Context) error {
 	w.calm = true
 	for _, n := range w.h.Nets {
 		n.SetHook(nil)
@@ -249,6 +249,9 @@ func (w *world) becalm() error {
 		return err
 	}
 	for end := w.now.Add(calmLimit); w.now.Before(end); {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := w.resumeChains(); err != nil {
 			return err
 		}

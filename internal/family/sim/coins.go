@@ -124,7 +124,7 @@ func (c *Chain) draftCoins(ctx context.Context, e errand) (chain.Attempt, error)
 	}
 	b := c.coinBody(e.Call, p.change)
 	for _, coin := range p.coins {
-		b.ins = append(b.ins, input{coin.ref, coin.amount})
+		b.ins = append(b.ins, input(coin))
 	}
 	return c.sign(e.From, b)
 }
