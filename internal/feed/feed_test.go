@@ -1,0 +1,375 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ferry/internal/chain"
+	"ferry/internal/feed"
+	"ferry/internal/house"
+	"ferry/internal/money"
+	"ferry/internal/order"
+	"ferry/internal/store"
+	"ferry/internal/store/pgtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	give = chain.Asset{Chain: "sim:a"}
+	get  = chain.Asset{Chain: "sim:b"}
+)
+
+// log is a real store into which orders are written: each is one entry.
+type log struct {
+	*store.DB
+	t    *testing.T
+	made *atomic.Int64
+}
+
+func newLog(t *testing.T, url string) log {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if err := db.Fund(t.Context(), get, money.MustParse("1"+strings.Repeat("0", 40)), house.Start); err != nil {
+		t.Fatal(err)
+	}
+	return log{db, t, new(atomic.Int64)}
+}
+
+// write makes n orders.
+func (l log) write(n int) {
+	h := house.House{Rates: house.Rates{give: money.FromUint64(1_000_000), get: money.FromUint64(1_000_000)}}
+	for range n {
+		q, err := h.Terms("quo_1", give, get, money.FromUint64(1_000_000), house.Start)
+		if err != nil {
+			l.t.Error(err)
+			return
+		}
+		id := fmt.Sprintf("ord_%05d", l.made.Add(1))
+		c, err := order.New(order.Ask{
+			ID: order.ID(id), Quote: q, DepositTo: chain.CanonicalAddress(chain.Other, "to-"+id),
+			PayTo: chain.CanonicalAddress(chain.Other, "pay-"+id), FundingTime: time.Hour, Patience: house.Patience(),
+		}, house.Start)
+		if err == nil {
+			err = l.Create(context.Background(), c)
+		}
+		if err != nil {
+			l.t.Error(err)
+			return
+		}
+	}
+}
+
+func newHub(t *testing.T, l feed.Log) *feed.Hub {
+	t.Helper()
+	h, err := feed.NewHub(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func all(feed.Entry) bool { return true }
+
+// take reads n entries and holds them to their numbers: they follow after.
+func take(t *testing.T, ch <-chan feed.Entry, after int64, n int) int64 {
+	t.Helper()
+	for range n {
+		e, open := <-ch
+		if !open {
+			t.Errorf("closed after %d", after)
+			return math.MaxInt64
+		}
+		if e.Seq != after+1 || e.Event != "created" || e.Version != 1 || e.State != order.Awaiting {
+			t.Errorf("%+v follows %d", e, after)
+			return math.MaxInt64
+		}
+		after = e.Seq
+	}
+	return after
+}
+
+func step(t *testing.T, h *feed.Hub) {
+	t.Helper()
+	if err := h.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryListenerGetsEveryEntryInOrder(t *testing.T) {
+	t.Parallel()
+	const writers, each, listeners = 8, 40, 12
+	l := newLog(t, "sqlite::memory:")
+	l.write(3) // before the hub: nobody hears of them
+	h := newHub(t, l)
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error)
+	go func() { ran <- h.Run(ctx, time.Hour) }()
+	var write, listen sync.WaitGroup
+	for range writers {
+		write.Go(func() { l.write(each) })
+	}
+	for range listeners { // each begins where the hub happens to be
+		entries, after, stop := h.Listen(all, writers*each)
+		listen.Go(func() {
+			defer stop()
+			for after < 3+writers*each {
+				after = take(t, entries, after, 1)
+			}
+		})
+	}
+	write.Wait()
+	listen.Wait()
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAHubBeginsAtTheEndOfTheLog(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, "sqlite::memory:")
+	l.write(5)
+	h := newHub(t, l)
+	entries, after, stop := h.Listen(all, 10)
+	defer stop()
+	if after != 5 {
+		t.Errorf("it begins after %d", after)
+	}
+	l.write(2)
+	step(t, h)
+	take(t, entries, 5, 2)
+	if len(entries) != 0 {
+		t.Errorf("%d entries too many", len(entries))
+	}
+}
+
+func TestMoreThanAPageIsHandedOutInOneStep(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, "sqlite::memory:")
+	h := newHub(t, l)
+	entries, after, stop := h.Listen(all, 2000)
+	defer stop()
+	l.write(1100)
+	step(t, h)
+	take(t, entries, after, 1100)
+}
+
+func TestAListenerHearsOnlyWhatItWants(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, "sqlite::memory:")
+	h := newHub(t, l)
+	entries, _, stop := h.Listen(func(e feed.Entry) bool { return e.Order == "ord_00007" }, 1)
+	defer stop()
+	l.write(20) // what it does not want does not fill its buffer
+	step(t, h)
+	if e, open := <-entries; !open || e.Order != "ord_00007" || e.Seq != 7 {
+		t.Errorf("got %+v, %t", e, open)
+	}
+}
+
+func TestASlowListenerIsClosedAndReadsOnFromTheLog(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, "sqlite::memory:")
+	h := newHub(t, l)
+	slow, after, stopSlow := h.Listen(all, 3)
+	quick, _, stopQuick := h.Listen(all, 100)
+	defer stopQuick()
+	l.write(10)
+	step(t, h)
+	l.write(10)
+	step(t, h)
+	last := take(t, slow, after, 3) // what fitted, and then the end
+	if e, open := <-slow; open {
+		t.Fatalf("it was fed %+v after a hole", e)
+	}
+	stopSlow() // it is closed already
+	stopSlow()
+	if end := take(t, quick, after, 20); end != 20 {
+		t.Errorf("the other listener is at %d", end)
+	}
+	// The log is the truth: it reads the rest there, and listens again.
+	again, from, stop := h.Listen(all, 100)
+	defer stop()
+	rest, err := l.Since(t.Context(), last, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range rest {
+		if e.Seq != last+1 {
+			t.Fatalf("entry %d follows %d", e.Seq, last)
+		}
+		last = e.Seq
+	}
+	if last != from {
+		t.Errorf("the log ends at %d, the hub is at %d", last, from)
+	}
+	l.write(5)
+	step(t, h)
+	take(t, again, from, 5)
+}
+
+func TestAListenerThatStopsWhileEntriesComeIsClosedOnce(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, "sqlite::memory:")
+	h := newHub(t, l)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 100 {
+			l.write(1)
+			if err := h.Step(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				entries, after, stop := h.Listen(all, 1)
+				stop()
+				for e := range entries {
+					if e.Seq != after+1 {
+						t.Errorf("entry %d follows %d", e.Seq, after)
+					}
+					after = e.Seq
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// holes is a log that hides an entry.
+type holes struct {
+	feed.Log
+	hide int64
+}
+
+func (h holes) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, error) {
+	es, err := h.Log.Since(ctx, seq, n)
+	var left []feed.Entry
+	for _, e := range es {
+		if e.Seq != h.hide {
+			left = append(left, e)
+		}
+	}
+	return left, err
+}
+
+func TestAHoleInTheLogIsAnErrorAndIsNotHandedOut(t *testing.T) {
+	t.Parallel()
+	l := newLog(t, "sqlite::memory:")
+	h := newHub(t, holes{l, 4})
+	entries, after, stop := h.Listen(all, 10)
+	defer stop()
+	l.write(8)
+	for range 2 {
+		if err := h.Step(t.Context()); err == nil || !strings.Contains(err.Error(), "5 follows 3") {
+			t.Fatalf("got %v", err)
+		}
+	}
+	take(t, entries, after, 3)
+	if len(entries) != 0 {
+		t.Errorf("%d entries behind the hole", len(entries))
+	}
+}
+
+// deaf is a log of which another process writes: nobody is woken.
+type deaf struct{ feed.Log }
+
+func (deaf) Woken() <-chan struct{} { return make(chan struct{}) }
+
+// broken is a log that cannot be read.
+type broken struct{ feed.Log }
+
+var errBroken = errors.New("the log is away")
+
+func (broken) Since(context.Context, int64, int) ([]feed.Entry, error) { return nil, errBroken }
+func (broken) Head(context.Context) (int64, error)                     { return 0, errBroken }
+
+func TestAHubIsNotMadeOfALogThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	if h, err := feed.NewHub(t.Context(), broken{}); !errors.Is(err, errBroken) || h != nil {
+		t.Errorf("got %v, %v", h, err)
+	}
+}
+
+// TestRunWakesWhenSomethingWasWrittenHereAndByItselfOtherwise uses a clock that
+// stands still unless everybody waits.
+func TestRunWakesWhenSomethingWasWrittenHereAndByItselfOtherwise(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		see   func(feed.Log) feed.Log
+		waits time.Duration
+	}{
+		{"written here", func(l feed.Log) feed.Log { return l }, 0},
+		{"written by another process", func(l feed.Log) feed.Log { return deaf{l} }, time.Minute},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db, err := store.Open(t.Context(), store.Config{URL: "sqlite::memory:"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				l := log{db, t, new(atomic.Int64)}
+				if err := db.Fund(t.Context(), get, money.MustParse("1"+strings.Repeat("0", 40)), house.Start); err != nil {
+					t.Fatal(err)
+				}
+				h := newHub(t, c.see(l))
+				ctx, cancel := context.WithCancel(t.Context())
+				ran := make(chan error)
+				go func() { ran <- h.Run(ctx, time.Minute) }()
+				entries, after, stop := h.Listen(all, 10)
+				defer stop()
+				synctest.Wait()
+				for range 3 {
+					asked := time.Now()
+					l.write(1)
+					after = take(t, entries, after, 1)
+					if waited := time.Since(asked); waited > c.waits || (c.waits == 0) != (waited == 0) {
+						t.Errorf("it came after %s, not within %s", waited, c.waits)
+					}
+				}
+				cancel()
+				if err := <-ran; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestEntriesOfAnotherProcessAreHandedOut(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	here, there := newLog(t, url), newLog(t, url)
+	h := newHub(t, here)
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error)
+	go func() { ran <- h.Run(ctx, time.Millisecond) }()
+	entries, after, stop := h.Listen(all, 100)
+	defer stop()
+	there.write(30)
+	take(t, entries, after, 30)
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
