@@ -24,6 +24,8 @@ type cli struct {
 	Sim     simCmd     `cmd:"" help:"Run a seeded world of users, chains and crashes, and check that nothing is lost or paid twice."`
 	Check   checkCmd   `cmd:"" help:"Read a configuration, open its database, and say what is in force or what to do."`
 	Migrate migrateCmd `cmd:"" help:"Bring a database up to the schema of this program."`
+	Halts   haltsCmd   `cmd:"" help:"Show which chains are halted, since when and why."`
+	Resume  resumeCmd  `cmd:"" help:"Let a halted chain go on, after you have looked."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 

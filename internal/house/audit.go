@@ -43,12 +43,13 @@ func (f Finding) Err() error {
 type Auditor struct {
 	h       *House
 	endings map[order.ID]order.State
+	ended   map[order.ID]bool // seen in the log to end
 	feedSeq int64
 }
 
 // NewAuditor makes an auditor of a house.
 func NewAuditor(h *House) *Auditor {
-	return &Auditor{h: h, endings: map[order.ID]order.State{}}
+	return &Auditor{h: h, endings: map[order.ID]order.State{}, ended: map[order.ID]bool{}}
 }
 
 // round is one audit on its way.
@@ -329,7 +330,8 @@ func (r *round) checkDeposits() {
 	}
 }
 
-// checkFeed holds the log to its promise: no gaps.
+// checkFeed holds the log to its promises: no gaps, one ending for each order, and
+// nothing that leads out of one.
 func (r *round) checkFeed() error {
 	for {
 		es, err := r.h.DB.Since(r.ctx, r.feedSeq, 1000)
@@ -341,6 +343,15 @@ func (r *round) checkFeed() error {
 				r.trouble("feed entry %d follows %d", e.Seq, r.feedSeq)
 			}
 			r.feedSeq = e.Seq
+			if e.From.Finished() && e.State != e.From {
+				r.trouble("order %s went from %s to %s", e.Order, e.From, e.State)
+			}
+			if !e.From.Finished() && e.State.Finished() {
+				if r.ended[e.Order] {
+					r.trouble("order %s has two endings", e.Order)
+				}
+				r.ended[e.Order] = true
+			}
 		}
 		if len(es) < 1000 {
 			return nil
