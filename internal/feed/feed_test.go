@@ -14,10 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ferry/internal/chain"
 	"ferry/internal/feed"
 	"ferry/internal/house"
-	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/store"
 	"ferry/internal/store/pgtest"
@@ -25,13 +23,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var (
-	give = chain.Asset{Chain: "sim:a"}
-	get  = chain.Asset{Chain: "sim:b"}
-)
-
 // log is a real store into which orders are written: each is one entry.
 type log struct {
+	*house.House
 	*store.DB
 	t    *testing.T
 	made *atomic.Int64
@@ -39,31 +33,24 @@ type log struct {
 
 func newLog(t *testing.T, url string) log {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{URL: url})
+	h, err := house.New(t.Context(), house.Options{URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	if err := db.Fund(t.Context(), get, money.MustParse("1"+strings.Repeat("0", 40)), house.Start); err != nil {
-		t.Fatal(err)
-	}
-	return log{db, t, new(atomic.Int64)}
+	t.Cleanup(func() { h.DB.Close() })
+	return log{h, h.DB, t, new(atomic.Int64)}
 }
 
 // write makes n orders.
 func (l log) write(n int) {
-	h := house.House{Rates: house.Rates{give: money.FromUint64(1_000_000), get: money.FromUint64(1_000_000)}}
 	for range n {
-		q, err := h.Terms("quo_1", give, get, money.FromUint64(1_000_000), house.Start)
+		id := order.ID(fmt.Sprintf("ord_%05d", l.made.Add(1)))
+		q, err := l.Terms("quo_1", house.EVMUSD, house.Sol, l.Net(house.EVM).Config().Dust, house.Start)
 		if err != nil {
 			l.t.Error(err)
 			return
 		}
-		id := fmt.Sprintf("ord_%05d", l.made.Add(1))
-		c, err := order.New(order.Ask{
-			ID: order.ID(id), Quote: q, DepositTo: chain.CanonicalAddress(chain.Other, "to-"+id),
-			PayTo: chain.CanonicalAddress(chain.Other, "pay-"+id), FundingTime: time.Hour, Patience: house.Patience(),
-		}, house.Start)
+		c, err := order.New(l.Ask(id, q, l.Net(house.SOL).User("to"), l.Net(house.EVM).User("back")), house.Start)
 		if err == nil {
 			err = l.Create(context.Background(), c)
 		}
@@ -113,9 +100,9 @@ func step(t *testing.T, h *feed.Hub) {
 func TestEveryListenerGetsEveryEntryInOrder(t *testing.T) {
 	t.Parallel()
 	const writers, each, listeners = 8, 40, 12
-	l := newLog(t, "sqlite::memory:")
+	l := newLog(t, "")
 	l.write(3) // before the hub: nobody hears of them
-	h := newHub(t, l)
+	h := newHub(t, l.DB)
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error)
 	go func() { ran <- h.Run(ctx, time.Hour) }()
@@ -142,9 +129,9 @@ func TestEveryListenerGetsEveryEntryInOrder(t *testing.T) {
 
 func TestAHubBeginsAtTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, "sqlite::memory:")
+	l := newLog(t, "")
 	l.write(5)
-	h := newHub(t, l)
+	h := newHub(t, l.DB)
 	entries, after, stop := h.Listen(all, 10)
 	defer stop()
 	if after != 5 {
@@ -160,8 +147,8 @@ func TestAHubBeginsAtTheEndOfTheLog(t *testing.T) {
 
 func TestMoreThanAPageIsHandedOutInOneStep(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, "sqlite::memory:")
-	h := newHub(t, l)
+	l := newLog(t, "")
+	h := newHub(t, l.DB)
 	entries, after, stop := h.Listen(all, 2000)
 	defer stop()
 	l.write(1100)
@@ -171,8 +158,8 @@ func TestMoreThanAPageIsHandedOutInOneStep(t *testing.T) {
 
 func TestAListenerHearsOnlyWhatItWants(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, "sqlite::memory:")
-	h := newHub(t, l)
+	l := newLog(t, "")
+	h := newHub(t, l.DB)
 	entries, _, stop := h.Listen(func(e feed.Entry) bool { return e.Order == "ord_00007" }, 1)
 	defer stop()
 	l.write(20) // what it does not want does not fill its buffer
@@ -184,8 +171,8 @@ func TestAListenerHearsOnlyWhatItWants(t *testing.T) {
 
 func TestASlowListenerIsClosedAndReadsOnFromTheLog(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, "sqlite::memory:")
-	h := newHub(t, l)
+	l := newLog(t, "")
+	h := newHub(t, l.DB)
 	slow, after, stopSlow := h.Listen(all, 3)
 	quick, _, stopQuick := h.Listen(all, 100)
 	defer stopQuick()
@@ -225,8 +212,8 @@ func TestASlowListenerIsClosedAndReadsOnFromTheLog(t *testing.T) {
 
 func TestAListenerThatStopsWhileEntriesComeIsClosedOnce(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, "sqlite::memory:")
-	h := newHub(t, l)
+	l := newLog(t, "")
+	h := newHub(t, l.DB)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for range 100 {
@@ -272,8 +259,8 @@ func (h holes) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, error
 
 func TestAHoleInTheLogIsAnErrorAndIsNotHandedOut(t *testing.T) {
 	t.Parallel()
-	l := newLog(t, "sqlite::memory:")
-	h := newHub(t, holes{l, 4})
+	l := newLog(t, "")
+	h := newHub(t, holes{l.DB, 4})
 	entries, after, stop := h.Listen(all, 10)
 	defer stop()
 	l.write(8)
@@ -323,16 +310,8 @@ func TestRunWakesWhenSomethingWasWrittenHereAndByItselfOtherwise(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				db, err := store.Open(t.Context(), store.Config{URL: "sqlite::memory:"})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer db.Close()
-				l := log{db, t, new(atomic.Int64)}
-				if err := db.Fund(t.Context(), get, money.MustParse("1"+strings.Repeat("0", 40)), house.Start); err != nil {
-					t.Fatal(err)
-				}
-				h := newHub(t, c.see(l))
+				l := newLog(t, "")
+				h := newHub(t, c.see(l.DB))
 				ctx, cancel := context.WithCancel(t.Context())
 				ran := make(chan error)
 				go func() { ran <- h.Run(ctx, time.Minute) }()
@@ -360,7 +339,7 @@ func TestEntriesOfAnotherProcessAreHandedOut(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	here, there := newLog(t, url), newLog(t, url)
-	h := newHub(t, here)
+	h := newHub(t, here.DB)
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error)
 	go func() { ran <- h.Run(ctx, time.Millisecond) }()
