@@ -105,6 +105,7 @@ func (f *forest) grow() {
 		f.deposits += len(f.net.Received(f.address(id)))
 	}
 	f.checkCredited()
+	f.checkPending()
 	if why := f.halted(); why != "" {
 		f.t.Errorf("halted: %s", why)
 	}

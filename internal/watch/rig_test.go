@@ -290,3 +290,15 @@ func (r *rig) checkCredited() {
 		r.t.Errorf("%s: %s is told final and not on the chain", r.net.Shape(), d)
 	}
 }
+
+// checkPending finds orders that wait for a payment which is not there.
+func (r *rig) checkPending() {
+	r.t.Helper()
+	for _, id := range r.orders {
+		for _, d := range r.order(id).Deposits {
+			if d.State == order.DepositPending && !r.net.Waits(d.Tx) && !r.net.Canonical(d.Tx) {
+				r.t.Errorf("%s: order %s waits for %s, which is gone", r.net.Shape(), id, d.ID)
+			}
+		}
+	}
+}
