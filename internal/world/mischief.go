@@ -55,34 +55,43 @@ func (w *world) chainMischief(n *sim.Net) {
 		w.count("skipped_slots")
 		_ = n.Skip(uint64(1 + w.r.IntN(5)))
 	}
-	if w.chance(200) { // one node at a time is bad for a while; the others only flicker
-		bad := w.r.IntN(n.Config().Nodes)
-		f := []sim.Fault{
-			{Kind: sim.Lying, Lie: sim.AllLies}, {Kind: sim.Lying, Lie: sim.Forge}, {Kind: sim.Lying, Lie: sim.NotFound | sim.FakeFinal},
-			{Kind: sim.Stale, Blocks: 1 + w.r.IntN(6)}, {Kind: sim.Partition},
-		}[w.r.IntN(5)]
-		w.count([]string{"lie", "lie_forge", "lie_fate", "stale_node", "partition"}[faultName(f)])
-		for i := range n.Config().Nodes {
-			n.Node(i).Heal()
-		}
-		n.Node(bad).Set(f)
-		w.liar[n.ID()] = f.Kind == sim.Lying
-		w.agenda.at(w.soon(5*time.Minute), n.Node(bad).Heal)
+	if w.chance(200) {
+		w.nodeMischief(n)
 	}
 }
 
-func faultName(f sim.Fault) int {
-	switch {
-	case f.Kind == sim.Stale:
-		return 3
-	case f.Kind == sim.Partition:
-		return 4
-	case f.Lie == sim.AllLies:
-		return 0
-	case f.Lie == sim.Forge:
-		return 1
+// ills are what one node of a chain has for a while, while the others only flicker.
+var ills = []struct {
+	name string
+	f    sim.Fault
+}{
+	{"lie", sim.Fault{Kind: sim.Lying, Lie: sim.AllLies}},
+	{"lie_forge", sim.Fault{Kind: sim.Lying, Lie: sim.Forge}},
+	{"lie_fate", sim.Fault{Kind: sim.Lying, Lie: sim.NotFound | sim.FakeFinal}},
+	{"stale_node", sim.Fault{Kind: sim.Stale, Blocks: 4}},
+	{"partition", sim.Fault{Kind: sim.Partition}},
+	{"eclipse", sim.Fault{Kind: sim.Lying, Lie: sim.AllLies}}, // and the others cannot be reached
+}
+
+func (w *world) nodeMischief(n *sim.Net) {
+	bad, ill := w.r.IntN(n.Config().Nodes), ills[w.r.IntN(len(ills))]
+	w.count(ill.name)
+	for i := range n.Config().Nodes {
+		switch {
+		case i == bad:
+			n.Node(i).Set(ill.f)
+		case ill.name == "eclipse":
+			n.Node(i).Set(sim.Fault{Kind: sim.Partition})
+		default:
+			n.Node(i).Heal()
+		}
 	}
-	return 2
+	w.liar[n.ID()] = ill.f.Kind == sim.Lying
+	w.agenda.at(w.soon(5*time.Minute), func() {
+		for i := range n.Config().Nodes {
+			n.Node(i).Heal()
+		}
+	})
 }
 
 func (w *world) soon(d time.Duration) time.Time {
@@ -98,12 +107,13 @@ func times(a money.Amount, n uint64) money.Amount {
 }
 
 func (w *world) reorg(n *sim.Net, depth int) {
-	o := sim.ReorgOptions{Empty: w.chance(3), DropAll: w.chance(6), Extra: w.r.IntN(2)}
+	deep := depth > n.Config().FinalDepth
+	o := sim.ReorgOptions{Empty: w.chance(3), DropAll: w.chance(6) || deep && w.chance(2), Extra: w.r.IntN(2)}
 	if _, err := n.Reorg(depth, o); err != nil {
 		return
 	}
 	w.out.reorgs++
-	if depth > n.Config().FinalDepth {
+	if deep {
 		w.out.deepReorgs++
 	}
 	w.note("reorg %s %d", n.ID(), depth)

@@ -44,7 +44,7 @@ func TestWildWorldsSweep(t *testing.T) {
 		t.Errorf("%d orders, not %d", r.Orders, wildOrders)
 	}
 	for _, kind := range []string{
-		"fail_before", "fail_after", "delay", "duplicate", "reorder", "stale", "lie", "partition",
+		"fail_before", "fail_after", "delay", "duplicate", "reorder", "stale", "lie", "partition", "eclipse",
 		"disk_full", "commit_unknown", "slow_database", "clock_step", "pause", "operator_resume", "evict",
 	} {
 		if r.Faults[kind] == 0 && wildOrders > 1000 {
