@@ -17,9 +17,10 @@ const maxSkew = 5 * time.Second
 type Clock struct {
 	ask func(context.Context) (time.Time, error)
 
-	mu   sync.Mutex
-	base time.Time // of the database
-	at   time.Time // of this machine, with its monotonic reading
+	mu    sync.Mutex
+	base  time.Time // of the database
+	at    time.Time // of this machine, with its monotonic reading
+	floor time.Time // what was told before; the clock never goes back behind it
 }
 
 // NewClock asks for the time once.
@@ -32,7 +33,16 @@ func NewClock(ctx context.Context, ask func(context.Context) (time.Time, error))
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.base.Add(time.Since(c.at)).UTC()
+	return c.now().UTC()
+}
+
+// now is the time; the caller holds the lock.
+func (c *Clock) now() time.Time {
+	t := c.base.Add(time.Since(c.at))
+	if t.Before(c.floor) {
+		return c.floor
+	}
+	return t
 }
 
 // Sync asks again. The clock never goes back: if the database's did, ours stands
@@ -48,8 +58,8 @@ func (c *Clock) Sync(ctx context.Context) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ours := c.base.Add(time.Since(c.at)); !c.base.IsZero() && t.Before(ours) {
-		t = ours
+	if !c.base.IsZero() {
+		c.floor = c.now()
 	}
 	c.base, c.at = t, local
 	return nil

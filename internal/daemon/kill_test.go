@@ -84,7 +84,7 @@ func move(ctx context.Context, h *house.House, d *daemon.Daemon, n int) error {
 			order.PayoutFinal{Landed: order.Landed{Tx: "tx", Cost: money.FromUint64(5)}},
 		}
 		if i%3 == 0 {
-			facts = []order.Event{facts[0], order.DepositDropped{Deposit: dep.ID, Sighting: 1}, order.Cancelled{}}
+			facts = []order.Event{facts[0], order.DepositGone{Deposit: dep, Sighting: 1}, order.Cancelled{}}
 		}
 		for _, ev := range facts {
 			if o, err = d.Settler.Tell(ctx, id, ev, house.Start); err != nil {

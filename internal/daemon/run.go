@@ -33,7 +33,12 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	g.Go(func() error {
 		return loop(ctx, "settle", p.Settle, func() error { return d.Settler.Step(ctx, now()) })
 	})
-	g.Go(func() error { return d.Hub.Run(ctx, p.Feed) })
+	g.Go(func() error {
+		d.Hub.Run(ctx, p.Feed, func(err error) {
+			slog.WarnContext(ctx, "step failed, will be tried again", "loop", "feed", "error", err)
+		})
+		return nil
+	})
 	return g.Wait()
 }
 

@@ -102,18 +102,20 @@ func (h *Hub) hand(entries []Entry) error {
 }
 
 // Run hands entries out as they are written, and looks by itself every so often
-// for those that another process wrote.
-func (h *Hub) Run(ctx context.Context, every time.Duration) error {
+// for those that another process wrote. Trouble is told and tried again: the log
+// is on disk, and a listener misses nothing.
+func (h *Hub) Run(ctx context.Context, every time.Duration, trouble func(error)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		woken := h.log.Woken()
 		if err := h.Step(ctx); err != nil && ctx.Err() == nil {
-			return err
+			trouble(err)
+			woken = nil // rest until the next tick
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-woken:
 		case <-tick.C:
 		}

@@ -97,6 +97,13 @@ func step(t *testing.T, h *feed.Hub) {
 	}
 }
 
+// runHub runs a hub and returns all trouble it had.
+func runHub(ctx context.Context, h *feed.Hub, every time.Duration) error {
+	var trouble error
+	h.Run(ctx, every, func(err error) { trouble = errors.Join(trouble, err) })
+	return trouble
+}
+
 func TestEveryListenerGetsEveryEntryInOrder(t *testing.T) {
 	t.Parallel()
 	const writers, each, listeners = 8, 40, 12
@@ -105,7 +112,7 @@ func TestEveryListenerGetsEveryEntryInOrder(t *testing.T) {
 	h := newHub(t, l.DB)
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error)
-	go func() { ran <- h.Run(ctx, time.Hour) }()
+	go func() { ran <- runHub(ctx, h, time.Hour) }()
 	var write, listen sync.WaitGroup
 	for range writers {
 		write.Go(func() { l.write(each) })
@@ -314,7 +321,7 @@ func TestRunWakesWhenSomethingWasWrittenHereAndByItselfOtherwise(t *testing.T) {
 				h := newHub(t, c.see(l.DB))
 				ctx, cancel := context.WithCancel(t.Context())
 				ran := make(chan error)
-				go func() { ran <- h.Run(ctx, time.Minute) }()
+				go func() { ran <- runHub(ctx, h, time.Minute) }()
 				entries, after, stop := h.Listen(all, 10)
 				defer stop()
 				synctest.Wait()
@@ -342,7 +349,7 @@ func TestEntriesOfAnotherProcessAreHandedOut(t *testing.T) {
 	h := newHub(t, here.DB)
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error)
-	go func() { ran <- h.Run(ctx, time.Millisecond) }()
+	go func() { ran <- runHub(ctx, h, time.Millisecond) }()
 	entries, after, stop := h.Listen(all, 100)
 	defer stop()
 	there.write(30)

@@ -49,12 +49,10 @@ func (t *turn) take() error {
 	switch ev := t.ev.(type) {
 	case DepositSeen:
 		return t.depositSeen(ev)
-	case DepositDropped:
-		return t.depositDropped(ev)
 	case DepositFinal:
 		return t.depositFinal(ev)
-	case DepositLost:
-		return t.depositLost(ev)
+	case DepositGone:
+		return t.depositGone(ev)
 	case FundingClosed:
 		if t.now.Before(t.o.ExpiresAt) {
 			return t.out("the funding deadline has not passed")

@@ -62,12 +62,12 @@ func (t *turn) depositSeen(ev DepositSeen) error {
 	if t.here(ev.Deposit.ID) {
 		return t.out("it is here already")
 	}
+	if rec := t.o.deposit(ev.Deposit.ID); rec != nil && rec.Lost {
+		return nil // in sight again: only its finality undoes the loss
+	}
 	rec := t.remember(ev.Deposit, ev.Sighting, ev.At)
 	if rec == nil {
 		return t.out("the order remembers too many deposits")
-	}
-	if rec.State.final() { // lost before, and in sight again: only its finality changes the books
-		return nil
 	}
 	rec.State = DepositPending
 	if t.o.State == Awaiting && t.o.wanted(rec.SeenAt) {
@@ -76,15 +76,34 @@ func (t *turn) depositSeen(ev DepositSeen) error {
 	return nil
 }
 
-func (t *turn) depositDropped(ev DepositDropped) error {
-	rec := t.o.deposit(ev.Deposit)
-	if rec == nil || t.here(ev.Deposit) {
-		return t.out("it was not in sight")
+// depositGone takes back what the order knew of a payment. An order that never
+// heard of it remembers that it is gone: a worker that slept may still come and
+// say that it was seen or final.
+func (t *turn) depositGone(ev DepositGone) error {
+	rec := t.o.deposit(ev.Deposit.ID)
+	switch {
+	case rec == nil && len(t.o.Deposits) < MaxDeposits:
+		t.remember(ev.Deposit, ev.Sighting, ev.SeenAt).State = DepositDrop
+		return nil
+	case rec == nil && ev.WasFinal: // one of those booked as unclaimed
+		t.post(ledger.ReorgLoss, ledger.Deposits(ev.Deposit.Asset.Chain), ev.Deposit.Asset, ev.Deposit.Amount)
+		t.do(AskHuman{Why: DepositReorged})
+		return nil
+	case rec == nil:
+		return t.out("the order remembers too many deposits")
 	}
 	rec.Sighting = ev.Sighting
-	if rec.State.final() {
-		return nil
+	switch {
+	case t.here(rec.ID):
+		return t.lose(rec)
+	case rec.State == DepositPending:
+		return t.drop(rec)
 	}
+	return nil
+}
+
+// drop forgets a payment that was only in sight.
+func (t *turn) drop(rec *Deposit) error {
 	rec.State = DepositDrop
 	switch {
 	case t.o.State != Confirming:
@@ -235,22 +254,11 @@ func (t *turn) enterRecovery(rec *Deposit, why Reason) {
 	t.do(AskHuman{Why: why})
 }
 
-// depositLost undoes a payment that the chain took back. Where its money has not
-// gone on, it is as if it had never come; where it has, the loss is booked.
-func (t *turn) depositLost(ev DepositLost) error {
-	d := ev.Deposit
-	rec := t.o.deposit(d.ID)
-	deposits := ledger.Deposits(d.Asset.Chain)
-	if rec == nil && len(t.o.Deposits) >= MaxDeposits { // one of those booked as unclaimed
-		t.post(ledger.ReorgLoss, deposits, d.Asset, d.Amount)
-		t.do(AskHuman{Why: DepositReorged})
-		return nil
-	}
-	if rec == nil || !t.here(d.ID) {
-		return t.out("it is not here")
-	}
-	rec.Sighting = ev.Sighting
+// lose undoes a payment that was believed final. Where its money has not gone on,
+// it is as if it had never come; where it has, the loss is booked.
+func (t *turn) lose(rec *Deposit) error {
 	t.do(AskHuman{Why: DepositReorged})
+	deposits := ledger.Deposits(rec.Asset.Chain)
 	switch {
 	case rec.State == DepositCounted && t.unspent():
 		t.post(t.o.owed(), deposits, rec.Asset, rec.Amount)

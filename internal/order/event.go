@@ -34,11 +34,6 @@ type (
 		Sighting int
 		At       time.Time // when it was first seen
 	}
-	// DepositDropped: a payment in sight vanished.
-	DepositDropped struct {
-		Deposit  chain.DepositID
-		Sighting int
-	}
 	// DepositFinal: a payment is here for good.
 	DepositFinal struct {
 		Deposit  chain.Deposit
@@ -46,10 +41,15 @@ type (
 		SeenAt   time.Time
 		Short    bool // the books refused to reserve its payout
 	}
-	// DepositLost: a payment that was believed final is gone from its chain.
-	DepositLost struct {
+	// DepositGone: a payment is no longer on its chain. What that means depends on
+	// what the order knew of it: nothing, that it was in sight, or that it was final.
+	DepositGone struct {
 		Deposit  chain.Deposit
 		Sighting int
+		SeenAt   time.Time
+		// WasFinal: the order was told that it was final, for an order that
+		// remembers too many payments to know by itself.
+		WasFinal bool
 	}
 	// FundingClosed: the funding deadline passed.
 	FundingClosed struct{}
@@ -146,9 +146,8 @@ func sighted(kind string, id chain.DepositID, n int) string {
 // Key implements Event.
 func (Created) Key() string            { return "created" }
 func (e DepositSeen) Key() string      { return sighted("seen", e.Deposit.ID, e.Sighting) }
-func (e DepositDropped) Key() string   { return sighted("dropped", e.Deposit, e.Sighting) }
 func (e DepositFinal) Key() string     { return sighted("final", e.Deposit.ID, e.Sighting) }
-func (e DepositLost) Key() string      { return sighted("lost", e.Deposit.ID, e.Sighting) }
+func (e DepositGone) Key() string      { return sighted("gone", e.Deposit.ID, e.Sighting) }
 func (FundingClosed) Key() string      { return "closed" }
 func (Cancelled) Key() string          { return "closed" }
 func (e StepDone) Key() string         { return "step:" + strconv.Itoa(e.Index) }
@@ -178,9 +177,8 @@ func (e Lifted) Key() string           { return "lift:" + e.Request }
 // Name implements Event.
 func (Created) Name() string            { return "created" }
 func (DepositSeen) Name() string        { return "deposit_seen" }
-func (DepositDropped) Name() string     { return "deposit_dropped" }
 func (DepositFinal) Name() string       { return "deposit_final" }
-func (DepositLost) Name() string        { return "deposit_lost" }
+func (DepositGone) Name() string        { return "deposit_gone" }
 func (FundingClosed) Name() string      { return "funding_closed" }
 func (Cancelled) Name() string          { return "cancelled" }
 func (StepDone) Name() string           { return "step_done" }
@@ -221,22 +219,21 @@ func WithoutLiquidity(ev Event) (Event, bool) {
 	return ev, false
 }
 
-// knows reports whether the fact was applied before. Deposits are told apart by
-// their own record, so that an order does not grow with every flicker of a mempool.
+// knows reports whether the fact was applied before, or came too late to count.
+// Deposits are told apart by their own record, so that an order does not grow with
+// every flicker of a mempool: within one sighting a payment is seen, then final,
+// then gone, and what is behind that is stale.
 func (o Order) knows(ev Event) bool {
 	switch e := ev.(type) {
 	case DepositSeen:
 		d := o.deposit(e.Deposit.ID)
 		return d != nil && d.Sighting >= e.Sighting
-	case DepositDropped:
-		d := o.deposit(e.Deposit)
-		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && d.State == DepositDrop)
 	case DepositFinal:
 		d := o.deposit(e.Deposit.ID)
-		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && d.State.final() && !d.Lost)
-	case DepositLost:
+		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && d.State != DepositPending)
+	case DepositGone:
 		d := o.deposit(e.Deposit.ID)
-		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && (d.Lost || d.State == DepositDrop))
+		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && (d.State == DepositDrop || d.Lost))
 	}
 	key := ev.Key()
 	for _, k := range o.Keys {
@@ -250,7 +247,7 @@ func (o Order) knows(ev Event) bool {
 // keeps reports whether the event's key must be remembered in the order.
 func keeps(ev Event) bool {
 	switch ev.(type) {
-	case DepositSeen, DepositDropped, DepositFinal, DepositLost:
+	case DepositSeen, DepositFinal, DepositGone:
 		return false
 	}
 	return true

@@ -93,7 +93,7 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 	q := o.Quote
 	q.ID, q.In, q.MaxIn, q.ExpiresAt = quote.ID(req), o.InHand.Amount, n(100000), now.Add(time.Minute)
 	all := []Event{
-		DepositSeen{d, s, now}, DepositFinal{d, s, now, r.IntN(10) == 0}, DepositDropped{id, s}, DepositLost{d, s},
+		DepositSeen{d, s, now}, DepositFinal{d, s, now, r.IntN(10) == 0}, DepositGone{d, s, now, false},
 		FundingClosed{}, Cancelled{}, StepDone{o.Step, in, n(490), landed}, StepFailed{o.Step, "w", landed},
 		PayoutFinal{landed}, PayoutFailed{"w", landed}, RefundPriced{n(2)}, RefundBelowCost{n(2)}, RefundFinal{landed},
 		RefundFailed{"w", landed}, FeePriced{}, FeeSkipped{}, FeePaid{landed}, FeeFailed{"w", landed},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ferry/internal/chain"
@@ -102,6 +103,9 @@ func (s *Sender) look(ctx context.Context, j Job, now time.Time) ([]seen, error)
 			return all, nil
 		}
 	}
+	if stale, err := s.overtaken(ctx, j); err != nil || stale {
+		return nil, errors.Join(err, ErrStale)
+	}
 	for _, x := range all {
 		if x.kept.Dead {
 			continue
@@ -117,6 +121,21 @@ func (s *Sender) look(ctx context.Context, j Job, now time.Time) ([]seen, error)
 		}
 	}
 	return all, nil
+}
+
+// overtaken reports whether another worker went on with a transfer since it was
+// read. Only then may an attempt be dead by one of our own that we do not know of:
+// to be final it must have been kept long before.
+func (s *Sender) overtaken(ctx context.Context, j Job) (bool, error) {
+	if !slices.ContainsFunc(j.Attempts, func(k Kept) bool { return !k.Dead }) {
+		return false, nil
+	}
+	jobs, err := s.store.Live(ctx, s.id, s.from)
+	if err != nil {
+		return false, fmt.Errorf("live transfers on %s: %w", s.id, err)
+	}
+	i := slices.IndexFunc(jobs, func(k Job) bool { return k.Transfer.ID == j.Transfer.ID })
+	return i < 0 || len(jobs[i].Attempts) != len(j.Attempts), nil
 }
 
 // draft signs an attempt with fresh slots. It is reached only when nothing of the

@@ -43,7 +43,7 @@ type Store interface {
 	// DueOrders are orders whose time has come; each comes again after the lease
 	// unless it was moved.
 	DueOrders(ctx context.Context, now time.Time, lease time.Duration, n int) ([]order.ID, error)
-	// Synced is when the watcher of a chain last stood at its tip.
+	// Synced is up to when a chain was read; zero before the first time.
 	Synced(ctx context.Context, id chain.ID) (time.Time, error)
 	// Wish is send.Store's.
 	Wish(ctx context.Context, t send.Transfer, cap send.Cap, now time.Time) error

@@ -40,17 +40,17 @@ var fates = []struct {
 	},
 	{
 		order.Completed, func(o order.Order) []order.Event { // a payment that flickers
-			d := deposit(o).ID
+			d := deposit(o)
 			return []order.Event{
 				seen(o, 1),
-				order.DepositDropped{Deposit: d, Sighting: 1},
+				order.DepositGone{Deposit: d, Sighting: 1},
 				seen(o, 2),
-				order.DepositDropped{Deposit: d, Sighting: 2},
+				order.DepositGone{Deposit: d, Sighting: 2},
 				final(o, 3),
 				order.PayoutFinal{Landed: landed(o, "payout")},
 			}
 		},
-		[]string{"created", "deposit_seen", "deposit_dropped", "deposit_seen", "deposit_dropped", "deposit_final", "payout_final"},
+		[]string{"created", "deposit_seen", "deposit_gone", "deposit_seen", "deposit_gone", "deposit_final", "payout_final"},
 		[]string{"payout"},
 	},
 	{
@@ -341,15 +341,19 @@ func TestAClockThatIsSteppedMovesNothingTwice(t *testing.T) {
 						r.Net(house.EVM).Pay("payer", o.DepositTo, o.Quote.Give, o.Quote.In)
 					}
 				}
-				r.Net(house.EVM).Mine(rng.IntN(3))
-				r.Net(house.SOL).Mine(rng.IntN(3))
 				now = now.Add(20 * time.Second)
+				for _, n := range r.Nets {
+					n.Tick(now)
+					n.Mine(rng.IntN(3))
+				}
 				step(now.Add(time.Duration(rng.IntN(3)-1) * time.Hour))
 			}
 			for range 30 {
-				r.Net(house.EVM).Mine(5)
-				r.Net(house.SOL).Mine(5)
 				now = now.Add(10 * time.Minute)
+				for _, n := range r.Nets {
+					n.Tick(now)
+					n.Mine(5)
+				}
 				step(now)
 			}
 			f, err := auditor.Audit(t.Context(), true)
@@ -581,8 +585,6 @@ func TestAnIllegalFactIsRefusedByNameAndChangesNothing(t *testing.T) {
 		{order.DeadlinePassed{Of: begin}, early + " " + order.Sending + " " + back + " " + ended},
 		{order.Stopped{Request: "x", Why: order.ScreeningHold}, order.Sending + " " + order.Refunding + " " + ended},
 		{order.Lifted{Request: "x"}, early + " " + order.Sending + " " + order.Refunding + " " + ended},
-		{order.DepositDropped{Deposit: "d", Sighting: 1}, early + " " + order.Sending + " " + back + " " + ended},
-		{order.DepositLost{Deposit: chain.Deposit{ID: "d", Asset: house.EVMUSD}, Sighting: 1}, early + " " + order.Sending + " " + back + " " + ended},
 	} {
 		t.Run(c.ev.Name(), func(t *testing.T) {
 			t.Parallel()

@@ -32,6 +32,9 @@ func openPostgres(ctx context.Context, address string) (_ engine, err error) {
 	if c.ConnectTimeout == 0 { // the writer must not wait for ever for a host that is gone
 		c.ConnectTimeout = pgConnect
 	}
+	// Plans are made once and kept, mostly while the tables are empty, where reading
+	// all of a table looks cheapest; when they have grown that would be ruin.
+	c.RuntimeParams["enable_seqscan"], c.RuntimeParams["jit"] = "off", "off"
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "ferry"
 	}

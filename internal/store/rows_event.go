@@ -33,12 +33,10 @@ func eventToRow(ev order.Event) eventRow {
 	switch e := ev.(type) {
 	case order.DepositSeen:
 		r.payment(e.Deposit, e.Sighting)
-	case order.DepositDropped:
-		r.Deposit, r.Sighting = string(e.Deposit), e.Sighting
 	case order.DepositFinal:
 		r.payment(e.Deposit, e.Sighting)
 		r.Short = e.Short
-	case order.DepositLost:
+	case order.DepositGone:
 		r.payment(e.Deposit, e.Sighting)
 	case order.StepDone:
 		r.Index, r.In, r.Out = &e.Index, &e.In, &e.Out

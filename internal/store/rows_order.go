@@ -28,14 +28,14 @@ type orderRow struct {
 	Quote      quoteRow     `json:"quote"`
 	DepositTo  addressRow   `json:"deposit_to"`
 	PayTo      addressRow   `json:"pay_to"`
-	RefundTo   addressRow   `json:"refund_to"`
+	RefundTo   addressRow   `json:"refund_to,omitzero"`
 	Deposits   []depositRow `json:"deposits,omitempty"`
-	Received   money.Amount `json:"received"`
-	InHand     sumRow       `json:"in_hand"`
+	Received   money.Amount `json:"received,omitzero"`
+	InHand     sumRow       `json:"in_hand,omitzero"`
 	Step       int          `json:"step,omitempty"`
-	Payout     outflowRow   `json:"payout"`
-	Refund     outflowRow   `json:"refund"`
-	Fee        outflowRow   `json:"fee"`
+	Payout     outflowRow   `json:"payout,omitzero"`
+	Refund     outflowRow   `json:"refund,omitzero"`
+	Fee        outflowRow   `json:"fee,omitzero"`
 	FeeStatus  string       `json:"fee_status"`
 	FeeReason  string       `json:"fee_reason,omitempty"`
 	HoldWhy    string       `json:"hold_why,omitempty"`
@@ -75,13 +75,13 @@ func assetToRow(a chain.Asset) assetRow { return assetRow{Chain: string(a.Chain)
 func (r assetRow) asset() chain.Asset { return chain.Asset{Chain: chain.ID(r.Chain), Ref: r.Ref} }
 
 type sumRow struct {
-	Asset  assetRow     `json:"asset"`
-	Amount money.Amount `json:"amount"`
+	Asset  assetRow     `json:"asset,omitzero"`
+	Amount money.Amount `json:"amount,omitzero"`
 }
 
 type outflowRow struct {
-	Asset  assetRow     `json:"asset"`
-	Amount money.Amount `json:"amount"`
+	Asset  assetRow     `json:"asset,omitzero"`
+	Amount money.Amount `json:"amount,omitzero"`
 	Tx     string       `json:"tx,omitempty"`
 	State  string       `json:"state,omitempty"`
 }
@@ -103,7 +103,7 @@ type depositRow struct {
 	SeenAt   int64        `json:"seen_at"`
 	State    string       `json:"state"`
 	Why      string       `json:"why,omitempty"`
-	Refund   outflowRow   `json:"refund"`
+	Refund   outflowRow   `json:"refund,omitzero"`
 	Deadline int64        `json:"deadline"`
 	Lost     bool         `json:"lost,omitempty"`
 }

@@ -25,7 +25,8 @@ WHERE chain = $2 AND height > $3 AND stage IN ('seen', 'final')`
 	sqlLowerFinal = `UPDATE tracks SET final = $1 WHERE chain = $2 AND final > $1`
 	sqlVigil      = `UPDATE transfers SET vigil = TRUE WHERE chain = $1 AND landed_height > $2 AND landed_height >= 0 AND NOT open`
 	sqlCaught     = `INSERT INTO tracks (chain, final, synced_at) VALUES ($1, $2, $3)
-ON CONFLICT (chain) DO UPDATE SET synced_at = excluded.synced_at,
+ON CONFLICT (chain) DO UPDATE SET
+  synced_at = CASE WHEN excluded.synced_at > tracks.synced_at THEN excluded.synced_at ELSE tracks.synced_at END,
   final = CASE WHEN excluded.final > tracks.final THEN excluded.final ELSE tracks.final END`
 	sqlHalt = `INSERT INTO halts (chain, why, at) VALUES ($1, $2, $3) ON CONFLICT (chain) DO NOTHING`
 )
@@ -173,12 +174,12 @@ func (db *DB) Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now
 }
 
 // Caught implements watch.Store.
-func (db *DB) Caught(ctx context.Context, id chain.ID, final uint64, now time.Time) error {
+func (db *DB) Caught(ctx context.Context, id chain.ID, final uint64, read time.Time) error {
 	high, err := height(final)
 	if err != nil {
 		return fmt.Errorf("chain %s: %w", id, err)
 	}
-	return db.write(ctx, "chain "+string(id), do(sqlCaught, string(id), high, micro(now)))
+	return db.write(ctx, "chain "+string(id), do(sqlCaught, string(id), high, micro(read)))
 }
 
 // Halt implements watch.Store and send.Store. The first reason stays.

@@ -14,9 +14,10 @@ import (
 const (
 	depositColumns = `id, order_id, address, family, asset, amount, tx, sighting, stage, told_sighting, told_stage, first_seen,
   height, hash, parent, block_time`
-	sqlUnripe = `SELECT ` + depositColumns + ` FROM deposits
+	sqlUnripe = `SELECT (SELECT COUNT(*) FROM blocks WHERE blocks.chain = deposits.chain AND blocks.height >= deposits.height),
+  ` + depositColumns + ` FROM deposits
 WHERE chain = $1 AND stage = 'seen' AND height >= 0 ORDER BY height, id`
-	sqlUntold = `SELECT ` + depositColumns + ` FROM deposits
+	sqlUntold = `SELECT 0, ` + depositColumns + ` FROM deposits
 WHERE chain = $1 AND untold ORDER BY first_seen, id LIMIT CAST($2 AS BIGINT)`
 	sqlPending      = `SELECT id FROM deposits WHERE chain = $1 AND stage = 'seen' AND height = -1 ORDER BY id`
 	sqlDepositState = `SELECT chain, stage, sighting FROM deposits WHERE id = $1`
@@ -178,7 +179,7 @@ func (db *DB) sights(ctx context.Context, sql string, args ...any) ([]watch.Sigh
 func scanSight(r row) (s watch.Sight, err error) {
 	var id, owner, address, family, asset, amount, tx, stage, told string
 	var first int64
-	err = scanBlock(r, &s.Deposit.Block, &id, &owner, &address, &family, &asset, &amount, &tx,
+	err = scanBlock(r, &s.Deposit.Block, &s.Depth, &id, &owner, &address, &family, &asset, &amount, &tx,
 		&s.Now.Sighting, &stage, &s.Told.Sighting, &told, &first)
 	if err != nil {
 		return s, err

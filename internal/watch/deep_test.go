@@ -68,7 +68,7 @@ func TestAReorgBelowTheCreditHaltsTheChainAndTakesTheCreditBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.step()
-		r.mustTell("seen#1", "final#1", "lost#1")
+		r.mustTell("seen#1", "final#1", "gone#1")
 		o := r.order(id)
 		if o.State != order.Awaiting || !o.InHand.Amount.IsZero() || !o.Received.IsZero() {
 			t.Errorf("order is %s with %s in hand", o.State, o.InHand.Amount)
@@ -85,7 +85,7 @@ func TestAReorgBelowTheCreditHaltsTheChainAndTakesTheCreditBack(t *testing.T) {
 		r.step()
 		r.net.Mine(2)
 		r.quiet()
-		r.mustTell("seen#1", "final#1", "lost#1", "seen#2", "final#2")
+		r.mustTell("seen#1", "final#1", "gone#1", "seen#2", "final#2")
 		if o := r.order(id); o.State != order.Held || o.InHand.Amount.String() != "1000" {
 			t.Errorf("order is %s with %s in hand", o.State, o.InHand.Amount)
 		}
@@ -144,7 +144,7 @@ func TestALossBehindAPayoutIsBookedAndReversedWhenThePaymentIsMinedAgain(t *test
 		r.net.Mine(4)
 		r.quiet()
 		sound(false, "0")
-		r.mustTell("final#1", "lost#1", "final#2")
+		r.mustTell("final#1", "gone#1", "final#2")
 		r.checkCredited()
 	})
 }

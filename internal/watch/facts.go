@@ -8,19 +8,24 @@ type fact struct {
 	after Point
 }
 
-// facts says what an order must hear to get from what it was told of a deposit to
-// how the deposit stands now. A finality that was told is always taken back before
-// anything else is said.
+// facts says what an order must hear to get to how its deposit stands now. What was
+// noted as told may be behind what the order really heard: a process dies between
+// the two, and a worker sleeps. So an earlier sighting is always said to be gone
+// before a later one is told, unless that was noted, and it is left to the order
+// what that undoes.
 func facts(s Sight) []fact {
 	if s.Now == s.Told {
 		return nil
 	}
+	gone := func(p Point) fact {
+		return fact{
+			event: order.DepositGone{Deposit: s.Deposit, Sighting: p.Sighting, SeenAt: s.FirstSeen, WasFinal: s.Told.Stage == Final},
+			after: Point{Sighting: p.Sighting, Stage: Gone},
+		}
+	}
 	var out []fact
-	if s.Told.Stage == Final {
-		out = append(out, fact{
-			event: order.DepositLost{Deposit: s.Deposit, Sighting: s.Told.Sighting},
-			after: Point{Sighting: s.Told.Sighting, Stage: Gone},
-		})
+	if before := (Point{Sighting: s.Now.Sighting - 1, Stage: Gone}); before.Sighting > 0 && s.Told.Sighting < s.Now.Sighting && s.Told != before {
+		out = append(out, gone(before))
 	}
 	switch s.Now.Stage {
 	case Seen:
@@ -28,12 +33,7 @@ func facts(s Sight) []fact {
 	case Final:
 		out = append(out, fact{order.DepositFinal{Deposit: s.Deposit, Sighting: s.Now.Sighting, SeenAt: s.FirstSeen}, s.Now})
 	case Gone:
-		if s.Told.Stage == Seen {
-			out = append(out, fact{order.DepositDropped{Deposit: s.Deposit.ID, Sighting: s.Now.Sighting}, s.Now})
-			break
-		}
-		// Nothing was told, or only what the loss above takes back.
-		out = append(out, fact{nil, s.Now})
+		out = append(out, gone(s.Now))
 	}
 	return out
 }

@@ -46,7 +46,7 @@ var (
 type Track struct {
 	Cursor chain.Block // the newest remembered block; zero before the first
 	Final  uint64      // the highest height that was believed final
-	Synced time.Time   // when the cursor last stood at the tip
+	Synced time.Time   // up to when the chain was read
 }
 
 // Stage is how far a deposit is, as the chain shows it now.
@@ -72,6 +72,7 @@ type Sight struct {
 	Order     order.ID
 	Now, Told Point // Told is zero when nothing was told yet
 	FirstSeen time.Time
+	Depth     uint64 // how many remembered blocks stand on and with its own; only Unripe says it
 }
 
 // Watched is a deposit address of an order.
@@ -102,8 +103,9 @@ type Store interface {
 	// Ripen makes deposits final; ErrStale unless the cursor still is at. A
 	// deposit that changed since it was read is passed over.
 	Ripen(ctx context.Context, id chain.ID, at chain.Block, ripe []Sight) error
-	// Caught notes that the cursor stands at the tip, and how far the chain is final.
-	Caught(ctx context.Context, id chain.ID, final uint64, now time.Time) error
+	// Caught notes up to when the chain was read, and how far it is final. Neither
+	// ever goes back.
+	Caught(ctx context.Context, id chain.ID, final uint64, read time.Time) error
 	// Untold are deposits whose order does not know their present stage yet.
 	Untold(ctx context.Context, id chain.ID, n int) ([]Sight, error)
 	// Told notes what an order knows of a deposit now, if it still knew was. It

@@ -156,10 +156,7 @@ func (r *rig) Tell(ctx context.Context, id order.ID, ev order.Event, now time.Ti
 		}
 		r.checkDepth(e.Deposit)
 		r.credited[e.Deposit.ID] = e.Deposit
-	case order.DepositLost:
-		if _, here := r.credited[e.Deposit.ID]; !here {
-			r.t.Errorf("%s: %s is lost and was not credited", r.net.Shape(), e.Deposit.ID)
-		}
+	case order.DepositGone:
 		delete(r.credited, e.Deposit.ID)
 	}
 	return o, nil

@@ -56,10 +56,9 @@ func tierFor(tiers []Tier, v money.USD, known bool) Tier {
 	return tiers[len(tiers)-1]
 }
 
-// ripe reports whether a payment at a height is buried deep enough.
-func (t Tier) ripe(height, tip, final uint64) bool {
-	if height == 0 || tip < height {
-		return false
-	}
-	return tip-height+1 >= t.Confirmations && (!t.Finalized || height <= final)
+// ripe reports whether a payment is buried deep enough. Blocks are counted, not
+// heights: a chain may leave heights out.
+func (t Tier) ripe(s Sight, final uint64) bool {
+	b := s.Deposit.Block
+	return !b.IsZero() && s.Depth >= t.Confirmations && (!t.Finalized || b.Height <= final)
 }

@@ -179,7 +179,13 @@ func (w *Watcher) atTip(ctx context.Context, head chain.Head, now time.Time) err
 			return fmt.Errorf("glimpse of %s: %w", w.cfg.Chain, err)
 		}
 	}
-	if err := w.ports.Store.Caught(ctx, w.cfg.Chain, head.Final.Height, now); err != nil {
+	// Nodes that are behind show an old tip: the chain was read only as far as
+	// the time of the block that they show.
+	read := head.Tip.Time
+	if now.Before(read) {
+		read = now
+	}
+	if err := w.ports.Store.Caught(ctx, w.cfg.Chain, head.Final.Height, read); err != nil {
 		return fmt.Errorf("caught up with %s: %w", w.cfg.Chain, err)
 	}
 	return nil
@@ -194,7 +200,7 @@ func (w *Watcher) ripen(ctx context.Context, cursor chain.Block, final uint64) e
 	var ripe []Sight
 	for _, s := range unripe {
 		worth, err := w.ports.Valuer.USD(ctx, s.Deposit.Asset, s.Deposit.Amount)
-		if tierFor(w.cfg.Tiers, worth, err == nil).ripe(s.Deposit.Block.Height, cursor.Height, final) {
+		if tierFor(w.cfg.Tiers, worth, err == nil).ripe(s, final) {
 			ripe = append(ripe, s)
 		}
 	}
@@ -226,10 +232,8 @@ func (w *Watcher) tell(ctx context.Context, now time.Time) error {
 func (w *Watcher) tellOne(ctx context.Context, s Sight, now time.Time) error {
 	known := s.Told
 	for _, f := range facts(s) {
-		if f.event != nil {
-			if err := w.tellFact(ctx, s.Order, f.event, now); err != nil {
-				return err
-			}
+		if err := w.tellFact(ctx, s.Order, f.event, now); err != nil {
+			return err
 		}
 		if err := w.ports.Store.Told(ctx, s.Deposit.ID, known, f.after); err != nil {
 			return err
@@ -246,7 +250,7 @@ func (w *Watcher) tellFact(ctx context.Context, id order.ID, ev order.Event, now
 	var turn *order.OutOfTurn
 	if errors.As(err, &turn) {
 		switch ev.(type) {
-		case order.DepositSeen, order.DepositDropped:
+		case order.DepositSeen, order.DepositGone:
 			return nil
 		}
 	}

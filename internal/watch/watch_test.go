@@ -42,34 +42,35 @@ func TestTiersThatBelieveTooEarlyAreRefused(t *testing.T) {
 func TestDepthIsAskedByValue(t *testing.T) {
 	tiers := []Tier{{UpTo: money.Dollar, Confirmations: 1}, {UpTo: 2 * money.Dollar, Confirmations: 3}, {Confirmations: 6, Finalized: true}}
 	for _, c := range []struct {
-		usd                money.USD
-		known              bool
-		height, tip, final uint64
-		ripe               bool
+		usd                  money.USD
+		known                bool
+		height, depth, final uint64
+		ripe                 bool
 	}{
-		{money.Dollar, true, 10, 10, 0, true},
-		{money.Dollar, true, 10, 9, 0, false},
-		{money.Dollar + 1, true, 10, 11, 0, false},
-		{money.Dollar + 1, true, 10, 12, 0, true},
-		{money.Dollar, false, 10, 12, 12, false}, // a value nobody knows is the largest
-		{9 * money.Dollar, true, 10, 15, 9, false},
-		{9 * money.Dollar, true, 10, 15, 10, true},
+		{money.Dollar, true, 10, 1, 0, true},
+		{money.Dollar, true, 10, 0, 0, false},
+		{money.Dollar + 1, true, 10, 2, 0, false},
+		{money.Dollar + 1, true, 10, 3, 0, true},
+		{money.Dollar, false, 10, 3, 12, false}, // a value nobody knows is the largest
+		{9 * money.Dollar, true, 10, 6, 9, false},
+		{9 * money.Dollar, true, 10, 6, 10, true},
+		{9 * money.Dollar, true, 10, 5, 10, false},
 		{9 * money.Dollar, true, 0, 99, 99, false}, // still in the mempool
 	} {
-		if got := tierFor(tiers, c.usd, c.known).ripe(c.height, c.tip, c.final); got != c.ripe {
+		s := Sight{Depth: c.depth}
+		if c.height > 0 {
+			s.Deposit.Block = chain.Block{Height: c.height, Hash: "h"}
+		}
+		if got := tierFor(tiers, c.usd, c.known).ripe(s, c.final); got != c.ripe {
 			t.Errorf("%+v: ripe %v", c, got)
 		}
 	}
 }
 
-func TestFactsTakeBackFinalityFirst(t *testing.T) {
+func TestFactsSayThatEarlierSightingsAreGone(t *testing.T) {
 	names := func(s Sight) []string {
 		var out []string
 		for _, f := range facts(s) {
-			if f.event == nil {
-				out = append(out, "-")
-				continue
-			}
 			out = append(out, f.event.Key())
 		}
 		return out
@@ -81,15 +82,17 @@ func TestFactsTakeBackFinalityFirst(t *testing.T) {
 	}{
 		{Point{}, p(1, Seen), []string{"seen:d#1"}},
 		{Point{}, p(1, Final), []string{"final:d#1"}},
-		{Point{}, p(1, Gone), []string{"-"}},
+		{Point{}, p(1, Gone), []string{"gone:d#1"}}, // the order may have heard more than was noted
+		{Point{}, p(2, Seen), []string{"gone:d#1", "seen:d#2"}},
 		{p(1, Seen), p(1, Seen), nil},
 		{p(1, Seen), p(1, Final), []string{"final:d#1"}},
-		{p(1, Seen), p(1, Gone), []string{"dropped:d#1"}},
-		{p(1, Seen), p(2, Seen), []string{"seen:d#2"}},
+		{p(1, Seen), p(1, Gone), []string{"gone:d#1"}},
+		{p(1, Seen), p(2, Seen), []string{"gone:d#1", "seen:d#2"}},
 		{p(1, Gone), p(2, Seen), []string{"seen:d#2"}},
-		{p(1, Final), p(1, Gone), []string{"lost:d#1", "-"}},
-		{p(1, Final), p(2, Seen), []string{"lost:d#1", "seen:d#2"}},
-		{p(1, Final), p(2, Final), []string{"lost:d#1", "final:d#2"}},
+		{p(1, Gone), p(3, Final), []string{"gone:d#2", "final:d#3"}},
+		{p(1, Final), p(1, Gone), []string{"gone:d#1"}},
+		{p(1, Final), p(2, Seen), []string{"gone:d#1", "seen:d#2"}},
+		{p(1, Final), p(2, Final), []string{"gone:d#1", "final:d#2"}},
 	} {
 		s := Sight{Deposit: chain.Deposit{ID: "d"}, Order: order.ID("o"), Told: c.told, Now: c.now}
 		if diff := cmp.Diff(c.want, names(s)); diff != "" {

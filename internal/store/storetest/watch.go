@@ -76,7 +76,7 @@ func depositStages(t *testing.T, b *bench) {
 
 	b.advance(chain.Block{}, block(1, "a"), d, stray)
 	mined := first
-	mined.Deposit.Block, mined.Told = block(1, "a"), first.Now
+	mined.Deposit.Block, mined.Told, mined.Depth = block(1, "a"), first.Now, 1
 	same(t, b.unripe(), []watch.Sight{mined})
 	same(t, len(b.untold()), 0)
 
@@ -92,7 +92,7 @@ func depositStages(t *testing.T, b *bench) {
 	ok(t, b.db.Ripen(t.Context(), give, block(1, "a"), []watch.Sight{mined}))
 	same(t, len(b.unripe()), 0)
 	final := mined
-	final.Now.Stage = watch.Final
+	final.Now.Stage, final.Depth = watch.Final, 0
 	same(t, b.untold(), []watch.Sight{final})
 	// A scan of the same payment and a mempool that lags change nothing.
 	ok(t, b.db.Glimpse(t.Context(), give, []chain.Deposit{d}, start.Add(time.Hour)))
