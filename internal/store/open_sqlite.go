@@ -59,7 +59,7 @@ func openSQLite(ctx context.Context, where string) (_ engine, err error) {
 // liteDSN names the file so that nothing in its name is taken for an option.
 func liteDSN(path string, memory bool, sync string) string {
 	v := url.Values{}
-	for _, p := range []string{"busy_timeout(5000)", "foreign_keys(1)", "synchronous(" + sync + ")", "temp_store(memory)", "cache_size(-65536)"} {
+	for _, p := range []string{"busy_timeout(5000)", "foreign_keys(1)", "synchronous(" + sync + ")", "temp_store(memory)", "cache_size(-65536)", "wal_autocheckpoint(8000)"} {
 		v.Add("_pragma", p)
 	}
 	if memory {

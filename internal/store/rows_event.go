@@ -10,22 +10,22 @@ import (
 // never turned back into an event: the order remembers what it needs.
 type eventRow struct {
 	V        int           `json:"v"`
-	Deposit  string        `json:"deposit,omitempty"`
-	Asset    *assetRow     `json:"asset,omitempty"`
-	Amount   *money.Amount `json:"amount,omitempty"`
-	Height   uint64        `json:"height,omitempty"`
-	Sighting int           `json:"sighting,omitempty"`
-	Short    bool          `json:"short,omitempty"`
-	Index    *int          `json:"index,omitempty"`
-	In       *money.Amount `json:"in,omitempty"`
-	Out      *money.Amount `json:"out,omitempty"`
-	Tx       string        `json:"tx,omitempty"`
-	Cost     *money.Amount `json:"cost,omitempty"`
-	Why      string        `json:"why,omitempty"`
-	To       *addressRow   `json:"to,omitempty"`
-	Request  string        `json:"request,omitempty"`
-	Quote    *quoteRow     `json:"quote,omitempty"`
-	Of       int64         `json:"of,omitempty"`
+	Deposit  string        `json:"deposit,omitzero"`
+	Asset    *assetRow     `json:"asset,omitzero"`
+	Amount   *money.Amount `json:"amount,omitzero"`
+	Height   uint64        `json:"height,omitzero"`
+	Sighting int           `json:"sighting,omitzero"`
+	Short    bool          `json:"short,omitzero"`
+	Index    *int          `json:"index,omitzero"`
+	In       *money.Amount `json:"in,omitzero"`
+	Out      *money.Amount `json:"out,omitzero"`
+	Tx       string        `json:"tx,omitzero"`
+	Cost     *money.Amount `json:"cost,omitzero"`
+	Why      string        `json:"why,omitzero"`
+	To       *addressRow   `json:"to,omitzero"`
+	Request  string        `json:"request,omitzero"`
+	Quote    *quoteRow     `json:"quote,omitzero"`
+	Of       int64         `json:"of,omitzero"`
 }
 
 func eventToRow(ev order.Event) eventRow {

@@ -2,9 +2,11 @@ package store
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"ferry/internal/chain"
 	"ferry/internal/integrator"
@@ -24,7 +26,7 @@ type orderRow struct {
 	Version    int64        `json:"version"`
 	State      string       `json:"state"`
 	Session    string       `json:"session"`
-	Integrator string       `json:"integrator,omitempty"`
+	Integrator string       `json:"integrator,omitzero"`
 	Quote      quoteRow     `json:"quote"`
 	DepositTo  addressRow   `json:"deposit_to"`
 	PayTo      addressRow   `json:"pay_to"`
@@ -32,17 +34,17 @@ type orderRow struct {
 	Deposits   []depositRow `json:"deposits,omitempty"`
 	Received   money.Amount `json:"received,omitzero"`
 	InHand     sumRow       `json:"in_hand,omitzero"`
-	Step       int          `json:"step,omitempty"`
+	Step       int          `json:"step,omitzero"`
 	Payout     outflowRow   `json:"payout,omitzero"`
 	Refund     outflowRow   `json:"refund,omitzero"`
 	Fee        outflowRow   `json:"fee,omitzero"`
 	FeeStatus  string       `json:"fee_status"`
-	FeeReason  string       `json:"fee_reason,omitempty"`
-	HoldWhy    string       `json:"hold_why,omitempty"`
-	HoldRefund bool         `json:"hold_refund,omitempty"`
-	Stop       string       `json:"stop,omitempty"`
-	Failure    string       `json:"failure,omitempty"`
-	Delayed    bool         `json:"delayed,omitempty"`
+	FeeReason  string       `json:"fee_reason,omitzero"`
+	HoldWhy    string       `json:"hold_why,omitzero"`
+	HoldRefund bool         `json:"hold_refund,omitzero"`
+	Stop       string       `json:"stop,omitzero"`
+	Failure    string       `json:"failure,omitzero"`
+	Delayed    bool         `json:"delayed,omitzero"`
 	Patience   [6]int64     `json:"patience"` // nanoseconds, in the order of the domain's fields
 	CreatedAt  int64        `json:"created_at"`
 	UpdatedAt  int64        `json:"updated_at"`
@@ -53,8 +55,8 @@ type orderRow struct {
 }
 
 type addressRow struct {
-	Family string `json:"f,omitempty"`
-	Text   string `json:"t,omitempty"`
+	Family string `json:"f,omitzero"`
+	Text   string `json:"t,omitzero"`
 }
 
 func addressToRow(a chain.Address) addressRow {
@@ -66,8 +68,8 @@ func (r addressRow) address() chain.Address {
 }
 
 type assetRow struct {
-	Chain string `json:"c,omitempty"`
-	Ref   string `json:"r,omitempty"`
+	Chain string `json:"c,omitzero"`
+	Ref   string `json:"r,omitzero"`
 }
 
 func assetToRow(a chain.Asset) assetRow { return assetRow{Chain: string(a.Chain), Ref: a.Ref} }
@@ -82,8 +84,8 @@ type sumRow struct {
 type outflowRow struct {
 	Asset  assetRow     `json:"asset,omitzero"`
 	Amount money.Amount `json:"amount,omitzero"`
-	Tx     string       `json:"tx,omitempty"`
-	State  string       `json:"state,omitempty"`
+	Tx     string       `json:"tx,omitzero"`
+	State  string       `json:"state,omitzero"`
 }
 
 func outflowToRow(o order.Outflow) outflowRow {
@@ -102,10 +104,10 @@ type depositRow struct {
 	Sighting int          `json:"sighting"`
 	SeenAt   int64        `json:"seen_at"`
 	State    string       `json:"state"`
-	Why      string       `json:"why,omitempty"`
+	Why      string       `json:"why,omitzero"`
 	Refund   outflowRow   `json:"refund,omitzero"`
 	Deadline int64        `json:"deadline"`
-	Lost     bool         `json:"lost,omitempty"`
+	Lost     bool         `json:"lost,omitzero"`
 }
 
 func depositToRow(d order.Deposit) depositRow {
@@ -190,12 +192,12 @@ func orderFromDoc(doc string) (order.Order, error) {
 
 // writeDoc and readDoc are the one way documents are written and read.
 func writeDoc(r any) (string, error) {
-	b, err := json.Marshal(r)
+	b, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
 	return string(b), err
 }
 
 func readDoc(doc string, r any, version *int) error {
-	if err := json.Unmarshal([]byte(doc), r); err != nil {
+	if err := json.Unmarshal([]byte(doc), r, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return err
 	}
 	if *version < 1 || *version > docVersion {

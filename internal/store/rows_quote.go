@@ -24,8 +24,8 @@ type quoteRow struct {
 	OverDo     string       `json:"over_do"`
 	WrongDo    string       `json:"wrong_do"`
 	Steps      []stepRow    `json:"steps,omitempty"`
-	Fee        *feeRow      `json:"fee,omitempty"`
-	Integrator string       `json:"integrator,omitempty"`
+	Fee        *feeRow      `json:"fee,omitzero"`
+	Integrator string       `json:"integrator,omitzero"`
 	USD        int64        `json:"usd"`
 	ExpiresAt  int64        `json:"expires_at"`
 }
@@ -35,13 +35,13 @@ type stepRow struct {
 	In     assetRow     `json:"in"`
 	Out    assetRow     `json:"out"`
 	MinOut money.Amount `json:"min_out"`
-	Plan   string       `json:"plan,omitempty"`
+	Plan   string       `json:"plan,omitzero"`
 }
 
 type feeRow struct {
 	Percent int32      `json:"percent"`
 	PayTo   addressRow `json:"pay_to"`
-	Skipped bool       `json:"skipped,omitempty"`
+	Skipped bool       `json:"skipped,omitzero"`
 }
 
 func quoteToRow(q quote.Quote) quoteRow {

@@ -45,13 +45,13 @@ func transferFromDoc(doc string) (send.Transfer, error) {
 // resultRow is how a transfer ended.
 type resultRow struct {
 	Fate   uint8        `json:"fate"`
-	Tx     string       `json:"tx,omitempty"`
+	Tx     string       `json:"tx,omitzero"`
 	Cost   money.Amount `json:"cost"`
 	Height uint64       `json:"height"`
-	Hash   string       `json:"hash,omitempty"`
-	Parent string       `json:"parent,omitempty"`
+	Hash   string       `json:"hash,omitzero"`
+	Parent string       `json:"parent,omitzero"`
 	Time   int64        `json:"time"`
-	Why    string       `json:"why,omitempty"`
+	Why    string       `json:"why,omitzero"`
 }
 
 func resultToRow(r send.Result) resultRow {

@@ -39,12 +39,12 @@ func (r callRow) call() chain.Call {
 // the row's kind.
 type workRow struct {
 	V        int        `json:"v"`
-	Transfer string     `json:"transfer,omitempty"`
-	For      string     `json:"for,omitempty"`
-	Deposit  string     `json:"deposit,omitempty"`
-	Call     *callRow   `json:"call,omitempty"`
-	Index    int        `json:"index,omitempty"`
-	Result   *resultRow `json:"result,omitempty"`
+	Transfer string     `json:"transfer,omitzero"`
+	For      string     `json:"for,omitzero"`
+	Deposit  string     `json:"deposit,omitzero"`
+	Call     *callRow   `json:"call,omitzero"`
+	Index    int        `json:"index,omitzero"`
+	Result   *resultRow `json:"result,omitzero"`
 }
 
 // wished is an effect on its way into the work table.
