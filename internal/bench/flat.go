@@ -17,6 +17,8 @@ const (
 	fewOrders = 1000
 	flatWarm  = 150
 	flatMoves = 850 / slicesOfRound
+	// flatOpen is how many orders are open in the large table.
+	flatOpen = 20_000
 )
 
 // flatGoal is how much more a move may cost in the large table.
@@ -79,8 +81,9 @@ func flatOn(ctx context.Context, p *place, name string, o options) (d duel, err 
 	return d, err
 }
 
-// table is a shop over a database with fresh orders, which are moved in a random
-// order.
+// table is a shop over a database whose newest orders are moved in a random order.
+// The older ones are its history: in a service that has run for long they are
+// finished, and nobody tells them anything.
 type table struct {
 	*shop
 	numbers []int
@@ -88,7 +91,11 @@ type table struct {
 }
 
 func (p *place) table(ctx context.Context, n int, seed uint64) (*table, error) {
-	t := &table{numbers: rand.New(rand.NewPCG(seed, 2)).Perm(n)}
+	newest := min(n, flatOpen)
+	t := &table{numbers: rand.New(rand.NewPCG(seed, 2)).Perm(newest)}
+	for i := range t.numbers {
+		t.numbers[i] += n - newest
+	}
 	address, err := p.fresh(ctx)
 	if err != nil {
 		return t, err

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	sqlHead        = `SELECT seq, posting, address FROM feed_head WHERE id = 1`
-	sqlSetHead     = `UPDATE feed_head SET seq = $1, posting = $2, address = $3 WHERE id = 1`
+	sqlHead        = `SELECT (SELECT COALESCE(MAX(seq), 0) FROM order_events), (SELECT COALESCE(MAX(seq), 0) FROM postings)`
 	sqlOrderDoc    = `SELECT doc FROM orders WHERE id = $1`
 	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
 	sqlReservation = `SELECT r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
@@ -80,13 +79,30 @@ func (t *tx) book(batch []*op) error {
 }
 
 func (t *tx) bookRound(round []*op) error {
-	var entries []ledger.Entry
+	decide := func(o *op) { o.err = o.guard(func() error { return t.decide(o.booking) }) }
+	var again []*op
+	var ids []order.ID
 	for _, o := range round {
-		if o.err = o.guard(func() error { return t.decide(o.booking) }); o.err == nil {
-			entries = append(entries, o.booking.change.Entry)
+		if decide(o); o.err != nil && t.guessed[o.booking.id] && o.panicky == nil {
+			// Another process may have moved it: a refusal counts only for the
+			// order as it is.
+			delete(t.guessed, o.booking.id)
+			again, ids = append(again, o), append(ids, o.booking.id)
 		}
 	}
 	t.mark = len(t.queue) // what earlier rounds wrote stands
+	if err := t.read(t.askOrders(ids)...); err != nil {
+		return err
+	}
+	for _, o := range again {
+		decide(o)
+	}
+	var entries []ledger.Entry
+	for _, o := range round {
+		if o.err == nil {
+			entries = append(entries, o.booking.change.Entry)
+		}
+	}
 	if err := t.read(t.missing(entries)...); err != nil {
 		return err
 	}
@@ -107,26 +123,48 @@ func (t *tx) openBooks(ops []*op) error {
 	t.loaded, t.changed = map[ledger.Key]bool{}, map[ledger.Key]bool{}
 	t.asked, t.held = map[string]bool{}, map[string]bool{}
 	t.rows = map[*many][]any{}
-	ss := []stmt{ask(func(r row) error { return r.Scan(&t.head.seq, &t.head.posting, &t.head.address) }, sqlHead)}
+	t.guessed = map[order.ID]bool{}
+	var ss []stmt
+	if t.memo.headKnown {
+		t.head, t.memo.used = t.memo.head, true
+	} else {
+		ss = append(ss, ask(func(r row) error { return r.Scan(&t.head.seq, &t.head.posting) }, sqlHead))
+	}
 	var ahead []ledger.Entry
-	var ids []any
+	var ids []order.ID
 	for _, o := range ops {
 		ahead = append(ahead, o.booking.ahead)
 		id := o.booking.id
 		if _, known := t.orders[id]; known || id == "" {
 			continue
 		}
-		t.orders[id] = nil
-		ids = append(ids, string(id))
+		if t.orders[id] = t.memo.order(id); t.orders[id] != nil {
+			t.guessed[id], t.memo.used = true, true
+			continue
+		}
+		ids = append(ids, id)
 	}
-	ordersAmong.each(ids, func(sql string, args []any) {
+	ss = append(ss, t.askOrders(ids)...)
+	if ss = append(ss, t.missing(ahead)...); len(ss) == 0 {
+		return nil // everything is remembered: the whole transaction is one round trip
+	}
+	return t.send(ss)
+}
+
+// askOrders reads orders as they are now.
+func (t *tx) askOrders(ids []order.ID) (ss []stmt) {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = string(id)
+	}
+	ordersAmong.each(args, func(sql string, args []any) {
 		ss = append(ss, ask(func(r row) error {
 			found, err := scanOrder(r)
 			t.orders[found.ID] = &found
 			return err
 		}, sql, args...))
 	})
-	return t.send(append(ss, t.missing(ahead)...))
+	return ss
 }
 
 // add keeps a row for closeBooks to insert.
@@ -307,9 +345,6 @@ func (t *tx) closeBooks() {
 		} else {
 			t.write(sqlDropReservation, n)
 		}
-	}
-	if t.wrote {
-		t.write(sqlSetHead, t.head.seq, t.head.posting, t.head.address)
 	}
 }
 

@@ -30,7 +30,7 @@ const (
 // several processes never fail each other, and the feed is in commit order.
 const (
 	pgBegin = "BEGIN ISOLATION LEVEL SERIALIZABLE"
-	pgLocks = "LOCK TABLE feed_head IN EXCLUSIVE MODE"
+	pgLocks = "LOCK TABLE writers IN EXCLUSIVE MODE"
 	pgRead  = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	pgNow   = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT"
 )

@@ -13,7 +13,7 @@ var _ feed.Log = (*DB)(nil)
 const (
 	sqlFeedSince = `SELECT seq, order_id, version, name, from_state, to_state, at FROM order_events
 WHERE seq > $1 ORDER BY seq LIMIT CAST($2 AS BIGINT)`
-	sqlFeedHead = `SELECT seq FROM feed_head WHERE id = 1`
+	sqlFeedHead = `SELECT COALESCE(MAX(seq), 0) FROM order_events`
 )
 
 // Since implements feed.Log.

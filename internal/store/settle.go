@@ -78,11 +78,10 @@ func (t *tx) writeLines(b *booking) {
 	c, l := b.change, b.lines
 	o, id := c.Now, string(c.Now.ID)
 	if c.Was == 0 {
-		t.head.address++
 		t.add(newOrders, id, o.Version, string(o.State), string(o.Integrator), hex.EncodeToString(o.Session[:]),
 			string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.FeeStatus), int64(o.Quote.USD),
 			micro(o.CreatedAt), micro(o.ExpiresAt), dueAt(o), l.orderDoc)
-		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, t.head.address)
+		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, t.head.seq+1)
 	} else {
 		t.write(sqlMoveOrder, o.Version, string(o.State), string(o.FeeStatus), dueAt(o), l.orderDoc, id, c.Was)
 	}

@@ -21,6 +21,8 @@ type tx struct {
 	fed   bool // feed entries were written
 	fatal error
 
+	memo    *memo
+	guessed map[order.ID]bool // orders that were not read but remembered
 	head    head
 	orders  map[order.ID]*order.Order // nil: looked for and not there
 	books   *ledger.Books
@@ -31,12 +33,12 @@ type tx struct {
 	held    map[string]bool // reservations that were made or ended
 }
 
-// head is the row of counters.
-type head struct{ seq, posting, address int64 }
+// head are the newest numbers of the feed and of the postings.
+type head struct{ seq, posting int64 }
 
-func newTx(ctx context.Context, s session) *tx {
+func newTx(ctx context.Context, s session, m *memo) *tx {
 	begin := s.begin()
-	return &tx{ctx: ctx, s: s, queue: begin, mark: len(begin)}
+	return &tx{ctx: ctx, s: s, memo: m, queue: begin, mark: len(begin)}
 }
 
 var errAskedLate = errors.New("store: an operation asked after it wrote")

@@ -57,6 +57,7 @@ func (o *op) guard(f func() error) (err error) {
 // own goroutine and a run with one caller is the same every time.
 type writer struct {
 	engine engine
+	memo   memo   // only whoever leads touches it
 	fed    func() // called after a commit that made feed entries
 
 	mu     sync.Mutex
@@ -174,6 +175,9 @@ func (w *writer) shut() bool {
 // lead runs a batch until it is committed, or known not to be.
 func (w *writer) lead(ctx context.Context, batch []*op) {
 	err := w.tryAll(ctx, batch)
+	if unique(err) && w.memo.outdated() {
+		err = w.tryAll(ctx, batch) // with nothing remembered
+	}
 	if err == nil {
 		return
 	}
@@ -214,7 +218,14 @@ func (w *writer) try(ctx context.Context, batch []*op) error {
 	}
 	committed := false
 	defer func() { s.release(committed) }()
-	t := newTx(ctx, s)
+	t := newTx(ctx, s, &w.memo)
+	w.memo.used = false
+	learned := false
+	defer func() {
+		if !learned { // what was remembered of a batch that failed can not be relied on
+			w.memo.forget()
+		}
+	}()
 	for _, o := range batch {
 		o.err, o.panicky = nil, nil
 	}
@@ -232,6 +243,8 @@ func (w *writer) try(ctx context.Context, batch []*op) error {
 	if committed, err = t.commit(); err != nil {
 		return err
 	}
+	w.memo.learn(t)
+	learned = true
 	if t.fed && w.fed != nil {
 		w.fed()
 	}
@@ -246,7 +259,7 @@ func (w *writer) explain(ctx context.Context, o *op, was error) error {
 		return errors.Join(was, err)
 	}
 	defer s.release(false)
-	if why := o.guard(func() error { return o.conflict(newTx(ctx, s)) }); why != nil {
+	if why := o.guard(func() error { return o.conflict(newTx(ctx, s, &memo{})) }); why != nil {
 		return why
 	}
 	return was

@@ -37,14 +37,10 @@ CREATE TABLE order_events (
   UNIQUE (seq)
 );
 
--- The one row of counters. Whoever writes anything holds it.
-CREATE TABLE feed_head (
-  id BIGINT PRIMARY KEY,
-  seq BIGINT NOT NULL,
-  posting BIGINT NOT NULL,
-  address BIGINT NOT NULL
+-- Whoever writes anything locks this table on PostgreSQL. It holds nothing.
+CREATE TABLE writers (
+  id BIGINT PRIMARY KEY
 );
-INSERT INTO feed_head (id, seq, posting, address) VALUES (1, 0, 0, 0);
 
 -- The books. Postings are only ever added.
 CREATE TABLE postings (

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,9 +125,10 @@ func cancelled(t *testing.T, b *bench) {
 	// One that waits behind another leaves when it is cancelled.
 	entered, leave := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
+	enter := sync.OnceFunc(func() { close(entered) }) // a decision may be asked for again
 	go func() {
 		_, err := b.db.Move(t.Context(), o.ID, func(order.Order) (order.Change, error) {
-			close(entered)
+			enter()
 			<-leave
 			return order.Change{}, errors.New("no")
 		})
