@@ -34,9 +34,9 @@ type haltView struct {
 	Why   string    `json:"why"`
 }
 
-// Run shows the halted chains.
-func (c *haltsCmd) Run(ctx context.Context, out *output) (err error) {
-	db, err := store.Open(ctx, store.Config{URL: c.DB})
+// withHalts opens a database and does something about its halted chains.
+func withHalts(ctx context.Context, url string, do func(*store.DB, []store.Halt) error) (err error) {
+	db, err := store.Open(ctx, store.Config{URL: url})
 	if err != nil {
 		return err
 	}
@@ -45,20 +45,27 @@ func (c *haltsCmd) Run(ctx context.Context, out *output) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		views := []haltView{}
-		for _, h := range halts {
-			views = append(views, haltView{string(h.Chain), h.At, h.Why})
+	return do(db, halts)
+}
+
+// Run shows the halted chains.
+func (c *haltsCmd) Run(ctx context.Context, out *output) error {
+	return withHalts(ctx, c.DB, func(_ *store.DB, halts []store.Halt) error {
+		if c.JSON {
+			views := []haltView{}
+			for _, h := range halts {
+				views = append(views, haltView{string(h.Chain), h.At, h.Why})
+			}
+			return json.NewEncoder(out.Out).Encode(map[string]any{"halts": views})
 		}
-		return json.NewEncoder(out.Out).Encode(map[string]any{"halts": views})
-	}
-	if len(halts) == 0 {
-		fmt.Fprintln(out.Out, "no chain is halted")
-	}
-	for _, h := range halts {
-		fmt.Fprintf(out.Out, "%s  since %s  %s\n", h.Chain, h.At.Format(time.RFC3339), h.Why)
-	}
-	return nil
+		if len(halts) == 0 {
+			fmt.Fprintln(out.Out, "no chain is halted")
+		}
+		for _, h := range halts {
+			fmt.Fprintf(out.Out, "%s  since %s  %s\n", h.Chain, h.At.Format(time.RFC3339), h.Why)
+		}
+		return nil
+	})
 }
 
 type resumeCmd struct {
@@ -75,22 +82,15 @@ Example:
 }
 
 // Run lifts a halt.
-func (c *resumeCmd) Run(ctx context.Context, out *output) (err error) {
-	db, err := store.Open(ctx, store.Config{URL: c.DB})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	halts, err := db.Halts(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(halts, func(h store.Halt) bool { return h.Chain == chain.ID(c.Chain) }) {
-		return fmt.Errorf("chain %q is not halted; ferry halts shows which are", c.Chain)
-	}
-	if err := db.Resume(ctx, chain.ID(c.Chain)); err != nil {
-		return err
-	}
-	fmt.Fprintf(out.Out, "chain %s goes on\n", c.Chain)
-	return nil
+func (c *resumeCmd) Run(ctx context.Context, out *output) error {
+	return withHalts(ctx, c.DB, func(db *store.DB, halts []store.Halt) error {
+		if !slices.ContainsFunc(halts, func(h store.Halt) bool { return h.Chain == chain.ID(c.Chain) }) {
+			return fmt.Errorf("chain %q is not halted; ferry halts shows which are", c.Chain)
+		}
+		if err := db.Resume(ctx, chain.ID(c.Chain)); err != nil {
+			return err
+		}
+		fmt.Fprintf(out.Out, "chain %s goes on\n", c.Chain)
+		return nil
+	})
 }
