@@ -126,7 +126,7 @@ func inWordsOf(text string, sqlite bool) string {
 	}
 }
 
-// settleBooks takes the pattern away and makes the counters and the balance those
+// settleBooks takes the pattern away and makes the balance that
 // of n orders.
 func settleBooks(ctx context.Context, db *sql.DB, n int, reserved money.Amount) error {
 	all, err := reserved.MulDiv(money.FromUint64(uint64(n)), money.FromUint64(1), money.Down)
@@ -143,7 +143,6 @@ func settleBooks(ctx context.Context, db *sql.DB, n int, reserved money.Amount) 
 		{"DELETE FROM addresses WHERE order_id = $1", []any{id}},
 		{"DELETE FROM reservations WHERE name = $1", []any{id + "/payout"}},
 		{"UPDATE balances SET reserved = $1 WHERE reserved <> '0'", []any{all.String()}},
-		{"UPDATE feed_head SET seq = seq + $1, address = address + $2", []any{n, n}},
 	} {
 		if _, err := db.ExecContext(ctx, s.text, s.args...); err != nil {
 			return fmt.Errorf("%.40q: %w", s.text, err)
