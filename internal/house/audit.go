@@ -175,13 +175,13 @@ func toBig(a money.Amount) *big.Int {
 	return n
 }
 
-// bookedTxs are the transactions that orders have booked.
-func (r *round) bookedTxs() map[chain.TxID]bool {
-	booked := map[chain.TxID]bool{}
+// bookedTxs are the transactions that orders have booked, with what they cost.
+func (r *round) bookedTxs() map[chain.TxID]*big.Int {
+	booked := map[chain.TxID]*big.Int{}
 	for _, o := range r.orders {
 		for _, out := range append([]order.Outflow{o.Payout, o.Refund, o.Fee}, refunds(o)...) {
 			if out.Tx != "" {
-				booked[out.Tx] = true
+				booked[out.Tx] = toBig(out.Cost)
 			}
 		}
 	}
@@ -221,7 +221,14 @@ func (r *round) checkOutflows() {
 				landed[t.Transfer.ID]++
 				r.checkLanding(t, l)
 			}
-			if !booked[l.Tx] { // on the chain, not in the books yet
+			if cost := booked[l.Tx]; cost != nil {
+				// It may have landed again at another price, with the correction on its way.
+				r.add(n.ID().Native(), toBig(l.Fee))
+				r.sub(n.ID().Native(), cost)
+				if r.strict && cost.Cmp(toBig(l.Fee)) != 0 {
+					r.trouble("%s of %s cost %s and is booked with %s", l.Tx, t.Transfer.ID, l.Fee, cost)
+				}
+			} else { // on the chain, not in the books yet
 				r.add(n.ID().Native(), toBig(l.Fee))
 				if paid {
 					r.add(l.Asset, toBig(l.Amount))
@@ -252,13 +259,13 @@ func (r *round) checkLanding(t send.Record, l sim.Landing) {
 
 // checkMissing accounts for what is in the books and not on the chain: it was
 // final and the chain went back behind it. It is offered until it is there again.
-func (r *round) checkMissing(booked map[chain.TxID]bool) {
+func (r *round) checkMissing(booked map[chain.TxID]*big.Int) {
 	for _, t := range r.transfers {
 		res := t.Result
-		if t.Open || res.Tx == "" || !booked[res.Tx] || r.h.Net(t.Transfer.Call.Chain).Canonical(res.Tx) {
+		if t.Open || res.Tx == "" || booked[res.Tx] == nil || r.h.Net(t.Transfer.Call.Chain).Canonical(res.Tx) {
 			continue
 		}
-		r.sub(t.Transfer.Call.Chain.Native(), toBig(res.Cost))
+		r.sub(t.Transfer.Call.Chain.Native(), booked[res.Tx])
 		if res.Fate == chain.Final {
 			r.sub(t.Transfer.Call.Asset, toBig(t.Transfer.Call.Amount))
 		}

@@ -142,8 +142,8 @@ func (g gatedStore) End(ctx context.Context, id send.ID, r send.Result, now time
 	return crossErr(g.h, "store", "End", func() error { return g.in.End(ctx, id, r, now) })
 }
 
-func (g gatedStore) Rest(ctx context.Context, id send.ID, b chain.Block) error {
-	return crossErr(g.h, "store", "Rest", func() error { return g.in.Rest(ctx, id, b) })
+func (g gatedStore) Rest(ctx context.Context, id send.ID, again chain.Status, now time.Time) error {
+	return crossErr(g.h, "store", "Rest", func() error { return g.in.Rest(ctx, id, again, now) })
 }
 
 func (g gatedStore) Create(ctx context.Context, c order.Change) error {

@@ -332,4 +332,18 @@ var stories = []story{
 		o := t.Order(id)
 		t.MustHave(o.PayTo, EVMUSD, o.Payout.Amount)
 	}},
+	{"a payout that lands again at another price is booked with that", []chain.ID{EVM, SOL}, func(t *Tale) {
+		t.Net(EVM).SetFees(money.FromUint64(35))
+		id := t.Create(Terms{Give: Sol, Get: EVMUSD, In: 1_000_000_000})
+		t.Pay(id, Sol, 1_000_000_000)
+		t.Mine(SOL, 6)
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Completed)
+		dear := t.Order(id).Payout.Cost
+		t.Net(EVM).SetFees(money.FromUint64(5))
+		t.Reorg(EVM, 12, sim.ReorgOptions{})
+		t.fail(t.DB.Resume(t.ctx, EVM))
+		t.Quiet()
+		t.Must(t.Order(id).Payout.Cost.Less(dear), "it cost %s and costs %s now", dear, t.Order(id).Payout.Cost)
+	}},
 }

@@ -80,6 +80,8 @@ func (t *turn) take() error {
 		return t.fee(ev)
 	case RecoveryPriced, RecoveryDust, RecoveryFinal, RecoveryFailed, RecoveryDue:
 		return t.recover(ev)
+	case CostCorrected:
+		return t.costCorrected(ev)
 	case RefundAddressGiven:
 		return t.refundAddress(ev)
 	case RefundAsked:

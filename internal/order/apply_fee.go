@@ -48,7 +48,7 @@ func (t *turn) fee(ev Event) error {
 		if f.State != OutWished {
 			return t.out("it is not wished")
 		}
-		f.State, f.Tx = OutFinal, ev.Landed.Tx
+		f.landed(OutFinal, ev.Landed)
 		t.o.FeeStatus = FeePaidOut
 		t.post(ledger.Fees(id), ledger.Hot(f.Asset.Chain), f.Asset, f.Amount)
 		t.spent(f.Asset.Chain, ev.Landed.Cost)
@@ -57,7 +57,7 @@ func (t *turn) fee(ev Event) error {
 		if f.State != OutWished {
 			return t.out("it is not wished")
 		}
-		f.State, f.Tx = OutDead, ev.Landed.Tx
+		f.landed(OutDead, ev.Landed)
 		t.o.FeeReason = FeeRejected
 		t.spent(f.Asset.Chain, ev.Landed.Cost)
 		t.void(t.o.feeName())
@@ -100,7 +100,8 @@ func (t *turn) recover(ev Event) error {
 		if rec == nil || rec.State != Returning || rec.Refund.State != OutWished {
 			return t.out("it is not wished")
 		}
-		rec.State, rec.Refund.State, rec.Refund.Tx = Returned, OutFinal, ev.Landed.Tx
+		rec.State = Returned
+		rec.Refund.landed(OutFinal, ev.Landed)
 		t.post(t.o.recovery(), ledger.Hot(rec.Asset.Chain), rec.Asset, rec.Refund.Amount)
 		t.post(t.o.recovery(), ledger.Revenue, rec.Asset, rec.Amount.Less0(rec.Refund.Amount))
 		t.spent(rec.Asset.Chain, ev.Landed.Cost)
@@ -110,7 +111,8 @@ func (t *turn) recover(ev Event) error {
 		if rec == nil || rec.State != Returning || rec.Refund.State != OutWished {
 			return t.out("it is not wished")
 		}
-		rec.State, rec.Refund.State, rec.Refund.Tx = Manual, OutDead, ev.Landed.Tx
+		rec.State = Manual
+		rec.Refund.landed(OutDead, ev.Landed)
 		t.spent(rec.Asset.Chain, ev.Landed.Cost)
 		t.void(t.o.recoveryName(rec.ID))
 		t.do(AskHuman{Why: RefundRejected})

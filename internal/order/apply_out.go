@@ -68,7 +68,7 @@ func (t *turn) payoutFinal(ev PayoutFinal) error {
 	if t.o.State != Sending {
 		return t.out("")
 	}
-	t.o.Payout.State, t.o.Payout.Tx = OutFinal, ev.Landed.Tx
+	t.o.Payout.landed(OutFinal, ev.Landed)
 	give, get := t.o.Quote.Give, t.o.Quote.Get
 	_, fee, err := t.o.Quote.Split(t.o.Received)
 	fee = must(t, fee, err)
@@ -93,7 +93,7 @@ func (t *turn) payoutFailed(ev PayoutFailed) error {
 	if t.o.State != Sending {
 		return t.out("")
 	}
-	t.o.Payout.State, t.o.Payout.Tx = OutDead, ev.Landed.Tx
+	t.o.Payout.landed(OutDead, ev.Landed)
 	t.spent(t.o.Quote.Get.Chain, ev.Landed.Cost)
 	t.void(t.o.payoutName())
 	t.refundOrHold(PayoutRejected, true)
@@ -225,7 +225,7 @@ func (t *turn) refundFinal(ev RefundFinal) error {
 	if t.o.State != Refunding || t.o.Refund.State != OutWished {
 		return t.out("")
 	}
-	t.o.Refund.State, t.o.Refund.Tx = OutFinal, ev.Landed.Tx
+	t.o.Refund.landed(OutFinal, ev.Landed)
 	asset := t.o.InHand.Asset
 	t.post(t.o.owed(), ledger.Hot(asset.Chain), asset, t.o.Refund.Amount)
 	t.post(t.o.owed(), ledger.Revenue, asset, t.o.InHand.Amount.Less0(t.o.Refund.Amount))
@@ -241,7 +241,7 @@ func (t *turn) refundFailed(ev RefundFailed) error {
 	if t.o.State != Refunding || t.o.Refund.State != OutWished {
 		return t.out("")
 	}
-	t.o.Refund.State, t.o.Refund.Tx = OutDead, ev.Landed.Tx
+	t.o.Refund.landed(OutDead, ev.Landed)
 	t.spent(t.o.InHand.Asset.Chain, ev.Landed.Cost)
 	t.void(t.o.refundName())
 	t.fail(RefundRejected)

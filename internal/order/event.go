@@ -117,6 +117,14 @@ type (
 		Why     string
 		Landed  Landed
 	}
+	// CostCorrected: a transfer that a chain took back has landed again, and the
+	// chain took another amount for it.
+	CostCorrected struct {
+		Transfer string
+		Tx       chain.TxID
+		Block    string
+		Was, Now money.Amount
+	}
 	// RefundAddressGiven: the owner said where refunds go. Once.
 	RefundAddressGiven struct{ To chain.Address }
 	// RefundAsked: the owner wants the money back.
@@ -166,6 +174,7 @@ func (e RecoveryPriced) Key() string   { return "recovery_price:" + string(e.Dep
 func (e RecoveryDust) Key() string     { return "recovery_price:" + string(e.Deposit) }
 func (e RecoveryFinal) Key() string    { return "recovery:" + string(e.Deposit) }
 func (e RecoveryFailed) Key() string   { return "recovery:" + string(e.Deposit) }
+func (e CostCorrected) Key() string    { return "cost:" + e.Transfer + "@" + e.Block }
 func (RefundAddressGiven) Key() string { return "refund_address" }
 func (e RefundAsked) Key() string      { return "refund_asked:" + e.Request }
 func (e RequoteAccepted) Key() string  { return "requote:" + string(e.Quote.ID) }
@@ -197,6 +206,7 @@ func (RecoveryPriced) Name() string     { return "recovery_priced" }
 func (RecoveryDust) Name() string       { return "recovery_dust" }
 func (RecoveryFinal) Name() string      { return "recovery_final" }
 func (RecoveryFailed) Name() string     { return "recovery_failed" }
+func (CostCorrected) Name() string      { return "cost_corrected" }
 func (RefundAddressGiven) Name() string { return "refund_address_given" }
 func (RefundAsked) Name() string        { return "refund_asked" }
 func (RequoteAccepted) Name() string    { return "requote_accepted" }

@@ -28,6 +28,7 @@ type Outflow struct {
 	Asset  chain.Asset
 	Amount money.Amount
 	Tx     chain.TxID
+	Cost   money.Amount // what the chain took for it, in the chain's own coin
 	State  OutState
 }
 

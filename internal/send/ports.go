@@ -127,8 +127,9 @@ type Store interface {
 	// that ends Dead without a transaction that killed it must have no attempt
 	// that is not dead: ErrStale.
 	End(ctx context.Context, id ID, r Result, now time.Time) error
-	// Rest ends a vigil.
-	Rest(ctx context.Context, id ID, b chain.Block) error
+	// Rest ends a vigil: it landed again. Where that cost another amount than
+	// before, whoever wished it is left work to correct it.
+	Rest(ctx context.Context, id ID, again chain.Status, now time.Time) error
 	// Halted says why a chain is stopped; empty if it is not.
 	Halted(ctx context.Context, id chain.ID) (string, error)
 	// Halt stops a chain until an operator resumes it.

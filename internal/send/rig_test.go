@@ -90,9 +90,9 @@ func (g gatedStore) End(ctx context.Context, id send.ID, r send.Result, now time
 	return g.in.End(ctx, id, r, now)
 }
 
-func (g gatedStore) Rest(ctx context.Context, id send.ID, b chain.Block) error {
+func (g gatedStore) Rest(ctx context.Context, id send.ID, again chain.Status, now time.Time) error {
 	g.h("Rest")
-	return g.in.Rest(ctx, id, b)
+	return g.in.Rest(ctx, id, again, now)
 }
 
 func (g gatedStore) Halted(ctx context.Context, id chain.ID) (string, error) {

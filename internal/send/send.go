@@ -222,7 +222,7 @@ func (s *Sender) vigil(ctx context.Context, j Job, now time.Time, _ bool) error 
 		}
 		switch st.Fate {
 		case chain.Final, chain.Reverted:
-			return s.store.Rest(ctx, j.Transfer.ID, st.Block)
+			return s.store.Rest(ctx, j.Transfer.ID, st, now)
 		case chain.Dead:
 			why := fmt.Sprintf("%s was final, was taken back, and can no longer land", j.Transfer.ID)
 			return s.store.Halt(ctx, s.id, why, now)

@@ -65,6 +65,9 @@ type Work struct {
 type Closed struct {
 	Transfer send.ID
 	Result   send.Result
+	// Was is what it cost when it landed before a chain went back behind it; nil
+	// for one that ended for the first time.
+	Was *money.Amount
 }
 
 // Coster says what a call would cost now, in its chain's own coin.

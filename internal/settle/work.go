@@ -86,6 +86,11 @@ func (s *Settler) do(ctx context.Context, w Work, now time.Time) error {
 // closed tells an order how one of its transfers ended.
 func (s *Settler) closed(ctx context.Context, id order.ID, c Closed, now time.Time) error {
 	r := c.Result
+	if c.Was != nil {
+		ev := order.CostCorrected{Transfer: string(c.Transfer), Tx: r.Tx, Block: r.Block.Hash, Was: *c.Was, Now: r.Cost}
+		_, err := s.Tell(ctx, id, ev, now)
+		return err
+	}
 	ev, err := id.Outcome(string(c.Transfer), r.Fate == chain.Final, r.Why, order.Landed{Tx: r.Tx, Cost: r.Cost})
 	if err != nil {
 		return err

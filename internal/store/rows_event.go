@@ -83,6 +83,8 @@ func (r *eventRow) rest(ev order.Event) {
 		r.landed(e.Landed, e.Why)
 	case order.RecoveryDue:
 		r.Deposit = string(e.Deposit)
+	case order.CostCorrected:
+		r.Tx, r.Cost = string(e.Tx), &e.Now
 	case order.RefundAddressGiven:
 		to := addressToRow(e.To)
 		r.To = &to

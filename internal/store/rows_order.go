@@ -85,15 +85,16 @@ type outflowRow struct {
 	Asset  assetRow     `json:"asset,omitzero"`
 	Amount money.Amount `json:"amount,omitzero"`
 	Tx     string       `json:"tx,omitzero"`
+	Cost   money.Amount `json:"cost,omitzero"`
 	State  string       `json:"state,omitzero"`
 }
 
 func outflowToRow(o order.Outflow) outflowRow {
-	return outflowRow{Asset: assetToRow(o.Asset), Amount: o.Amount, Tx: string(o.Tx), State: string(o.State)}
+	return outflowRow{Asset: assetToRow(o.Asset), Amount: o.Amount, Tx: string(o.Tx), Cost: o.Cost, State: string(o.State)}
 }
 
 func (r outflowRow) outflow() order.Outflow {
-	return order.Outflow{Asset: r.Asset.asset(), Amount: r.Amount, Tx: chain.TxID(r.Tx), State: order.OutState(r.State)}
+	return order.Outflow{Asset: r.Asset.asset(), Amount: r.Amount, Tx: chain.TxID(r.Tx), Cost: r.Cost, State: order.OutState(r.State)}
 }
 
 type depositRow struct {

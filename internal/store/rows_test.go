@@ -175,7 +175,7 @@ func TestWorkComesBackAsItWas(t *testing.T) {
 func TestEventsAreWrittenDown(t *testing.T) {
 	r := random{rand.New(rand.NewPCG(1, 1))}
 	events := []order.Event{
-		&order.DepositSeen{}, &order.DepositFinal{}, &order.DepositGone{}, &order.StepDone{}, &order.StepFailed{},
+		&order.DepositSeen{}, &order.DepositFinal{}, &order.DepositGone{}, &order.CostCorrected{}, &order.StepDone{}, &order.StepFailed{},
 		&order.PayoutFinal{}, &order.PayoutFailed{}, &order.RefundPriced{}, &order.RefundBelowCost{}, &order.RefundFinal{}, &order.RefundFailed{},
 		&order.FeeSkipped{}, &order.FeePaid{}, &order.FeeFailed{}, &order.RecoveryPriced{}, &order.RecoveryDust{}, &order.RecoveryFinal{},
 		&order.RecoveryFailed{}, &order.RecoveryDue{}, &order.RefundAddressGiven{}, &order.RefundAsked{}, &order.RequoteAccepted{},

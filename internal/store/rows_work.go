@@ -45,6 +45,8 @@ type workRow struct {
 	Call     *callRow   `json:"call,omitzero"`
 	Index    int        `json:"index,omitzero"`
 	Result   *resultRow `json:"result,omitzero"`
+
+	Was *money.Amount `json:"was,omitzero"` // of a transfer that landed again
 }
 
 // wished is an effect on its way into the work table.
@@ -96,7 +98,7 @@ func workFromRow(w settle.Work, kind, doc string) (settle.Work, error) {
 		if r.Result == nil {
 			return w, fmt.Errorf("work %s: no result", w.ID)
 		}
-		w.Closed = &settle.Closed{Transfer: send.ID(r.Transfer), Result: r.Result.result()}
+		w.Closed = &settle.Closed{Transfer: send.ID(r.Transfer), Result: r.Result.result(), Was: r.Was}
 	default:
 		return w, fmt.Errorf("work %s: unknown kind %q", w.ID, kind)
 	}

@@ -24,6 +24,8 @@ ON CONFLICT (chain, minute) DO UPDATE SET usd = excluded.usd`
 	sqlNewClosed      = `INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc) VALUES ($1, $2, $3, $4, 0, 0, '', $5)`
 	sqlSpendSlots     = `UPDATE slots SET spent = TRUE WHERE transfer = $1`
 	sqlRest           = `UPDATE transfers SET vigil = FALSE, landed_height = $1 WHERE id = $2`
+	sqlResult         = `SELECT result FROM transfers WHERE id = $1`
+	sqlSetResult      = `UPDATE transfers SET result = $1 WHERE id = $2`
 	sqlHalted         = `SELECT why FROM halts WHERE chain = $1`
 )
 
@@ -154,27 +156,58 @@ func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time)
 }
 
 // Rest implements send.Store.
-func (db *DB) Rest(ctx context.Context, id send.ID, b chain.Block) error {
-	landed, err := height(b.Height)
+func (db *DB) Rest(ctx context.Context, id send.ID, again chain.Status, now time.Time) error {
+	landed, err := height(again.Block.Height)
 	if err != nil {
 		return fmt.Errorf("transfer %s: %w", id, err)
 	}
-	if b.IsZero() {
+	if again.Block.IsZero() {
 		return fmt.Errorf("transfer %s can not rest in no block", id)
 	}
 	return db.writer.do(ctx, &op{run: func(t *tx) error {
 		var k keptTransfer
-		if err := t.read(k.question(id)); err != nil {
+		var ended string
+		result := ask(func(r row) error { return r.Scan(&ended) }, sqlResult, string(id))
+		if err := t.read(k.question(id), result); err != nil {
 			return fmt.Errorf("transfer %s: %w", id, err)
 		}
 		if !k.there || k.open {
 			return fmt.Errorf("transfer %s has not ended: %w", id, send.ErrStale)
 		}
-		if k.vigil {
-			t.write(sqlRest, landed, string(id))
+		if !k.vigil {
+			return nil
 		}
-		return nil
+		t.write(sqlRest, landed, string(id))
+		return t.recost(id, k, ended, again, now)
 	}})
+}
+
+// recost leaves work to correct what a transfer cost, where landing again cost
+// another amount.
+func (t *tx) recost(id send.ID, k keptTransfer, ended string, again chain.Status, now time.Time) error {
+	var w workRow
+	if err := readDoc(ended, &w, &w.V); err != nil || w.Result == nil {
+		return fmt.Errorf("transfer %s: result %q: %w", id, ended, err)
+	}
+	was := w.Result.Cost
+	if again.Fee == was {
+		return nil
+	}
+	r := w.Result.result()
+	r.Cost, r.Block = again.Fee, again.Block
+	row := resultToRow(r)
+	w.Result, w.Was = &row, &was
+	doc, err := writeDoc(w)
+	if err != nil {
+		return fmt.Errorf("transfer %s: %w", id, err)
+	}
+	wish, err := transferFromDoc(k.doc)
+	if err != nil {
+		return err
+	}
+	t.write(sqlSetResult, doc, string(id))
+	t.write(sqlNewClosed, workClosed+"/"+string(id)+"@"+again.Block.Hash, wish.Order, workClosed, micro(now), doc)
+	return nil
 }
 
 // Halted implements send.Store and settle.Store.

@@ -167,9 +167,10 @@ func endOnce(t *testing.T, b *bench) {
 
 func vigil(t *testing.T, b *bench) {
 	b.ended("t", give, chain.Final, block(5, "a"))
+	again := amount(3) // the same as before
 	ok(t, b.wish("open", give, 1))
-	want(t, b.db.Rest(t.Context(), "none", block(6, "b")), send.ErrStale)
-	want(t, b.db.Rest(t.Context(), "open", block(6, "b")), send.ErrStale)
+	want(t, b.db.Rest(t.Context(), "none", chain.Status{Fate: chain.Final, Block: block(6, "b"), Fee: again}, start), send.ErrStale)
+	want(t, b.db.Rest(t.Context(), "open", chain.Status{Fate: chain.Final, Block: block(6, "b"), Fee: again}, start), send.ErrStale)
 	b.advance(chain.Block{}, block(4, "a"))
 	b.advance(block(4, "a"), block(5, "a"))
 	ok(t, b.db.Caught(t.Context(), give, 5, start))
@@ -180,15 +181,23 @@ func vigil(t *testing.T, b *bench) {
 	same(t, jobs[1].Vigil, true)
 	same(t, len(jobs[1].Attempts), 1)
 	same(t, must[[]chain.Slot](t)(b.db.Held(t.Context(), give, "hot")), []chain.Slot{"slot of t"})
-	if err := b.db.Rest(t.Context(), "t", chain.Block{}); err == nil {
+	if err := b.db.Rest(t.Context(), "t", chain.Status{Fate: chain.Final, Block: chain.Block{}, Fee: again}, start); err == nil {
 		t.Fatal("rests in no block")
 	}
-	ok(t, b.db.Rest(t.Context(), "t", block(6, "b")))
-	ok(t, b.db.Rest(t.Context(), "t", block(7, "c"))) // no vigil any more: nothing to do
+	ok(t, b.db.Rest(t.Context(), "t", chain.Status{Fate: chain.Final, Block: block(6, "b"), Fee: again}, start))
+	ok(t, b.db.Rest(t.Context(), "t", chain.Status{Fate: chain.Final, Block: block(7, "c"), Fee: again}, start)) // no vigil any more: nothing to do
 	same(t, len(b.live(give)), 1)
 	// Where it rests now is where the next rewind finds it.
 	b.advance(block(4, "a"), block(5, "b"))
 	ok(t, b.db.Caught(t.Context(), give, 5, start))
 	ok(t, b.db.Rewind(t.Context(), give, block(5, "b"), block(4, "a"), start))
 	same(t, len(b.live(give)), 2)
+	// It cost another amount: whoever wished it must hear of that.
+	same(t, len(b.take(start, 10)), 1) // that it ended
+	ok(t, b.db.Rest(t.Context(), "t", chain.Status{Fate: chain.Final, Block: block(8, "d"), Fee: amount(7)}, start))
+	work := b.take(start, 10)
+	same(t, len(work), 1)
+	same(t, *work[0].Closed.Was, amount(3))
+	same(t, work[0].Closed.Result.Cost, amount(7))
+	same(t, work[0].Closed.Result.Block.Hash, block(8, "d").Hash)
 }
