@@ -126,8 +126,7 @@ func inWordsOf(text string, sqlite bool) string {
 	}
 }
 
-// settleBooks takes the pattern away and makes the balance that
-// of n orders.
+// settleBooks takes the pattern away and makes the balance that of n orders.
 func settleBooks(ctx context.Context, db *sql.DB, n int, reserved money.Amount) error {
 	all, err := reserved.MulDiv(money.FromUint64(uint64(n)), money.FromUint64(1), money.Down)
 	if err != nil {

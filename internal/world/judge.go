@@ -70,14 +70,8 @@ func open(o order.Order) string {
 	return ""
 }
 
-// inspect, if set, looks at a world before it is judged.
-var inspect func(*world)
-
 // judge counts how the orders ended and audits to the last unit.
 func (w *world) judge() error {
-	if inspect != nil {
-		inspect(w)
-	}
 	var errs []error
 	kinds := map[order.ID]string{}
 	for _, c := range w.clients {
