@@ -28,11 +28,11 @@ const (
 // copies are the statements that copy the pattern's rows. OWN(x) is x with the
 // copy's number in the place of the pattern's.
 var copies = []string{
-	`INSERT INTO orders (id, version, state, integrator, session_hash, deposit_chain, deposit_to, fee_status, usd, created_at, expires_at, due_at, doc)
-SELECT OWN(t.id), t.version, t.state, t.integrator, t.session_hash, t.deposit_chain, OWN(t.deposit_to), t.fee_status, t.usd,
-  t.created_at + s.n, t.expires_at + s.n, t.due_at + s.n, OWN(t.doc) FROM SERIES s, orders t WHERE t.id = $3`,
-	`INSERT INTO order_events (order_id, key, version, seq, at, name, from_state, to_state, doc)
-SELECT OWN(t.order_id), t.key, t.version, t.seq + 1 + s.n, t.at + s.n, t.name, t.from_state, t.to_state, OWN(t.doc)
+	`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at)
+SELECT OWN(t.id), t.version, t.state, t.fee_status, t.seq + 1 + s.n, t.terms_seq + 1 + s.n, t.alarm_at + s.n, t.due_at + s.n, t.integrator,
+  t.created_at + s.n FROM SERIES s, orders t WHERE t.id = $3`,
+	`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)
+SELECT t.seq + 1 + s.n, OWN(t.order_id), t.key, t.version, t.at + s.n, t.name, t.from_state, t.to_state, t.doc, OWN(t.after), OWN(t.terms)
 FROM SERIES s, order_events t WHERE t.order_id = $3`,
 	`INSERT INTO addresses (chain, address, family, order_id, seq)
 SELECT t.chain, OWN(t.address), t.family, OWN(t.order_id), t.seq + 1 + s.n FROM SERIES s, addresses t WHERE t.order_id = $3`,

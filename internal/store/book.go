@@ -3,7 +3,9 @@ package store
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"ferry/internal/chain"
@@ -14,8 +16,10 @@ import (
 )
 
 const (
-	sqlHead        = `SELECT (SELECT COALESCE(MAX(seq), 0) FROM order_events), (SELECT COALESCE(MAX(seq), 0) FROM postings)`
-	sqlOrderDoc    = `SELECT doc FROM orders WHERE id = $1`
+	sqlHead   = `SELECT (SELECT COALESCE(MAX(seq), 0) FROM order_events), (SELECT COALESCE(MAX(seq), 0) FROM postings)`
+	sqlOrders = `SELECT made.terms, e.after FROM orders o
+JOIN order_events made ON made.seq = o.terms_seq JOIN order_events e ON e.seq = o.seq WHERE o.id`
+	sqlOrder       = sqlOrders + ` = $1`
 	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
 	sqlReservation = `SELECT r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
 FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name = $1`
@@ -27,7 +31,7 @@ ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.as
 	sqlDropReservation = `DELETE FROM reservations WHERE name = $1`
 )
 
-var ordersAmong = among(`SELECT doc FROM orders WHERE id`)
+var ordersAmong = among(sqlOrders)
 
 // booking is an operation on an order or on the books.
 type booking struct {
@@ -79,11 +83,11 @@ func (t *tx) book(batch []*op) error {
 }
 
 func (t *tx) bookRound(round []*op) error {
-	decide := func(o *op) { o.err = o.guard(func() error { return t.decide(o.booking) }) }
+	t.decideAll(round)
 	var again []*op
 	var ids []order.ID
 	for _, o := range round {
-		if decide(o); o.err != nil && t.guessed[o.booking.id] && o.panicky == nil {
+		if o.err != nil && t.guessed[o.booking.id] && o.panicky == nil {
 			// Another process may have moved it: a refusal counts only for the
 			// order as it is.
 			delete(t.guessed, o.booking.id)
@@ -94,9 +98,7 @@ func (t *tx) bookRound(round []*op) error {
 	if err := t.read(t.askOrders(ids)...); err != nil {
 		return err
 	}
-	for _, o := range again {
-		decide(o)
-	}
+	t.decideAll(again)
 	var entries []ledger.Entry
 	for _, o := range round {
 		if o.err == nil {
@@ -112,6 +114,7 @@ func (t *tx) bookRound(round []*op) error {
 		}
 		o.err = t.apply(o.booking)
 	}
+	t.flush(newOrders, moves, wakeMoves) // before the next round moves one of them again
 	return nil
 }
 
@@ -167,10 +170,18 @@ func (t *tx) askOrders(ids []order.ID) (ss []stmt) {
 	return ss
 }
 
-// add keeps a row for closeBooks to insert.
+// add keeps a row for flush to write.
 func (t *tx) add(m *many, values ...any) {
 	t.wrote = true
 	t.rows[m] = append(t.rows[m], values...)
+}
+
+// flush queues the rows that were added.
+func (t *tx) flush(kinds ...*many) {
+	for _, m := range kinds {
+		m.each(t.rows[m], func(sql string, args []any) { t.write(sql, args...) })
+		delete(t.rows, m)
+	}
 }
 
 // missing are the questions for the balances and reservations that the entries
@@ -251,6 +262,29 @@ func scanBalance(r row, before ...any) (b ledger.Balance, err error) {
 	return b, err
 }
 
+// decidesAlone is how many decisions are not worth a second goroutine.
+const decidesAlone = 8
+
+// decideAll takes the decisions of a round, which are about different orders, on as
+// many processors as there are.
+func (t *tx) decideAll(round []*op) {
+	decide := func(ops []*op) {
+		for _, o := range ops {
+			o.err = o.guard(func() error { return t.decide(o.booking) })
+		}
+	}
+	if len(round) <= decidesAlone {
+		decide(round)
+		return
+	}
+	var wg sync.WaitGroup
+	share := max(decidesAlone/2, (len(round)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for part := range slices.Chunk(round, share) {
+		wg.Go(func() { decide(part) })
+	}
+	wg.Wait()
+}
+
 // decide asks what becomes of the order as it is now.
 func (t *tx) decide(b *booking) (err error) {
 	var was order.Order
@@ -316,9 +350,7 @@ func (t *tx) post(id string, p ledger.Posting, at time.Time) {
 // as it left them. Accounts of single orders go when they are empty, so that the
 // table stays small.
 func (t *tx) closeBooks() {
-	for _, m := range []*many{newOrders, newAddresses, newEvents, newWork, newQuestions, newPostings} {
-		m.each(t.rows[m], func(sql string, args []any) { t.write(sql, args...) })
-	}
+	t.flush(newAddresses, newEvents, newWork, newQuestions, newPostings)
 	keys := make([]ledger.Key, 0, len(t.changed))
 	for k := range t.changed {
 		keys = append(keys, k)

@@ -25,12 +25,16 @@ const (
 	pgTimeout   = 40 * time.Second // of one round trip, for a network that went silent
 )
 
-// The writing transaction. The lock comes before the first question, so that what
-// is read is read after whoever had the lock before has committed: writers of
-// several processes never fail each other, and the feed is in commit order.
+// The writing transaction is serializable. The lock comes before the first question,
+// so that what is read is read after whoever had the lock before has committed:
+// writers of several processes do not fail each other. It is a courtesy: numbers of
+// the feed are unique and each follows one that was committed, so the feed is in
+// commit order and has no gap with or without it.
 const (
-	pgBegin = "BEGIN ISOLATION LEVEL SERIALIZABLE"
+	pgLevel = "SET default_transaction_isolation = 'serializable'"
+	pgBegin = "BEGIN"
 	pgLocks = "LOCK TABLE writers IN EXCLUSIVE MODE"
+	pgWaits = "SELECT 1 FROM writers LIMIT 0 FOR SHARE" // until nobody has it
 	pgRead  = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	pgNow   = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT"
 )
@@ -52,6 +56,10 @@ func (e *pgEngine) session(ctx context.Context) (session, error) {
 		if err != nil {
 			e.mu.Unlock()
 			return nil, fmt.Errorf("connect to the database: %w", err)
+		}
+		if _, err := conn.ExecContext(ctx, pgLevel); err != nil {
+			e.mu.Unlock()
+			return nil, errors.Join(err, conn.Close())
 		}
 		e.conn = conn
 	}
@@ -137,13 +145,31 @@ type pgSession struct{ e *pgEngine }
 
 func (s *pgSession) begin() []stmt { return []stmt{do(pgBegin), do(pgLocks)} }
 
-// send is for the caller's context only as far as its values go: a batch holds
-// what others wait for too, so only the time limit may end it.
-func (s *pgSession) send(ctx context.Context, ss []stmt) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pgTimeout)
-	defer cancel()
-	err := pgSend(ctx, s.e.conn, ss)
-	if err == nil || ss[len(ss)-1].sql != sqlCommit || answered(err) || unsent(err) {
+// send is not for the caller's context: a batch holds what others wait for too, so
+// only the time limit may end it. The limit is the connection's own, because pgx
+// starts a goroutine to watch a context that can end.
+func (s *pgSession) send(_ context.Context, ss []stmt) error {
+	n := len(ss) - 1
+	commits := ss[n].sql == sqlCommit
+	if commits && ss[0].sql == pgBegin {
+		// Nothing was asked. Statements that are sent together are one transaction
+		// without saying so, and it needs no lock of its own: what it goes by is not
+		// read but remembered, and that breaks a key where it is wrong. So whoever
+		// reads and has the lock is first, and whoever remembers finds out.
+		ss = append([]stmt{do(pgWaits)}, ss[len(s.begin()):n]...)
+	}
+	err := s.e.conn.Raw(func(dc any) error {
+		wire := dc.(*stdlib.Conn).Conn().PgConn().Conn()
+		if err := wire.SetDeadline(time.Now().Add(pgTimeout)); err != nil {
+			return fmt.Errorf("%w: %w", driver.ErrBadConn, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = pgSend(context.Background(), s.e.conn, ss)
+	if err == nil || !commits || answered(err) || unsent(err) {
 		return err
 	}
 	return doubtful(err)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -12,41 +13,82 @@ import (
 // liteReaders is how many connections read a SQLite file beside the writer.
 const liteReaders = 4
 
-// lite is a connection with its prepared statements.
+// lite is a connection with its prepared statements. Those without an answer are
+// the driver's own: they are many and small, and database/sql takes about as long
+// for one as the driver.
 type lite struct {
 	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
+	asks  map[string]*sql.Stmt
+	execs map[string]driver.StmtExecContext
+	args  []driver.NamedValue
 }
 
 // run runs statements one by one. A context that can end makes the driver start
 // a goroutine for every statement, so the caller's is not passed on: no statement
 // here waits for anything but the disk.
 func (l *lite) run(ss []stmt) error {
-	ctx := context.Background()
-	for _, s := range ss {
-		p, ok := l.stmts[s.sql]
-		if !ok {
-			var err error
-			if p, err = l.conn.PrepareContext(ctx, s.sql); err != nil {
-				return fmt.Errorf("prepare %.40q: %w", s.sql, err)
-			}
-			l.stmts[s.sql] = p
+	for len(ss) > 0 {
+		n := 0
+		for n < len(ss) && ss[n].each == nil {
+			n++
 		}
-		if s.each == nil {
-			if _, err := p.ExecContext(ctx, s.args...); err != nil {
-				return fmt.Errorf("%.40q: %w", s.sql, err)
+		if n > 0 {
+			if err := l.conn.Raw(func(dc any) error { return l.exec(dc.(driver.ConnPrepareContext), ss[:n]) }); err != nil {
+				return err
 			}
+			ss = ss[n:]
 			continue
 		}
-		rows, err := p.QueryContext(ctx, s.args...)
-		if err != nil {
-			return fmt.Errorf("%.40q: %w", s.sql, err)
+		if err := l.ask(ss[0]); err != nil {
+			return fmt.Errorf("%.40q: %w", ss[0].sql, err)
 		}
-		if err := drain(rows, s.each); err != nil {
+		ss = ss[1:]
+	}
+	return nil
+}
+
+func (l *lite) exec(dc driver.ConnPrepareContext, ss []stmt) error {
+	ctx := context.Background()
+	for _, s := range ss {
+		p, ok := l.execs[s.sql]
+		if !ok {
+			made, err := dc.PrepareContext(ctx, s.sql)
+			if err != nil {
+				return fmt.Errorf("prepare %.40q: %w", s.sql, err)
+			}
+			p = made.(driver.StmtExecContext)
+			l.execs[s.sql] = p
+		}
+		l.args = l.args[:0]
+		for i, a := range s.args {
+			v, err := driver.DefaultParameterConverter.ConvertValue(a)
+			if err != nil {
+				return fmt.Errorf("%.40q: argument %d: %w", s.sql, i+1, err)
+			}
+			l.args = append(l.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+		}
+		if _, err := p.ExecContext(ctx, l.args); err != nil {
 			return fmt.Errorf("%.40q: %w", s.sql, err)
 		}
 	}
 	return nil
+}
+
+func (l *lite) ask(s stmt) error {
+	ctx := context.Background()
+	p, ok := l.asks[s.sql]
+	if !ok {
+		var err error
+		if p, err = l.conn.PrepareContext(ctx, s.sql); err != nil {
+			return err
+		}
+		l.asks[s.sql] = p
+	}
+	rows, err := p.QueryContext(ctx, s.args...)
+	if err != nil {
+		return err
+	}
+	return drain(rows, s.each)
 }
 
 func drain(rows *sql.Rows, each func(row) error) error {
@@ -61,8 +103,11 @@ func drain(rows *sql.Rows, each func(row) error) error {
 
 func (l *lite) close() error {
 	var errs []error
-	for _, p := range l.stmts {
+	for _, p := range l.asks {
 		errs = append(errs, p.Close())
+	}
+	for _, p := range l.execs {
+		errs = append(errs, p.(driver.Stmt).Close())
 	}
 	return errors.Join(append(errs, l.conn.Close())...)
 }
@@ -81,7 +126,7 @@ func (e *liteEngine) connect(ctx context.Context) (*lite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lite{conn: conn, stmts: map[string]*sql.Stmt{}}, nil
+	return &lite{conn: conn, asks: map[string]*sql.Stmt{}, execs: map[string]driver.StmtExecContext{}}, nil
 }
 
 func (e *liteEngine) session(context.Context) (session, error) {

@@ -40,22 +40,30 @@ var (
 	ErrUnknown = errors.New("store: it is not known whether the write happened")
 )
 
-// unique reports whether a statement broke a primary key or a unique index.
-func unique(err error) bool {
+// taken reports whether a statement broke a primary key or a unique index, or moved
+// an order from a version it does not have, which makes a NULL where none may be.
+func taken(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == "23505"
+		return pg.Code == "23505" || pg.Code == "23502"
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+		switch lite.Code() {
+		case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID, sqlite3.SQLITE_CONSTRAINT_NOTNULL:
+			return true
+		}
 	}
 	return false
 }
+
+// numbers are the keys that another process can take while this one is at work,
+// without the two having anything to do with each other.
+var numbers = map[string]bool{"order_events_pkey": true, "postings_pkey": true, "addresses_seq": true}
 
 // again reports whether the database itself asks for the transaction to be run
 // once more: it was rolled back because of others, not because of what it did.
 func again(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == "40001" || pg.Code == "40P01"
+		return pg.Code == "40001" || pg.Code == "40P01" || (pg.Code == "23505" && numbers[pg.ConstraintName])
 	}
 	return busy(err)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,50 @@ func inserts(head string, width int) *many {
 func among(head string) *many {
 	return newMany(head+" IN (", "", "", ")", 1)
 }
+
+// updates is an UPDATE of single rows of a table. In set, $1 is a row's key, and
+// $2 and so on are what else is known of it, in the order of their types.
+func updates(table, set, key string, types ...string) *many {
+	m := &many{width: len(types)}
+	named := func(name func(column int) string) string {
+		return placeholder.ReplaceAllStringFunc(set, func(found string) string {
+			n, _ := strconv.Atoi(found[1:])
+			return name(n)
+		})
+	}
+	cast := func(n int) string { return "CAST($" + strconv.Itoa(n) + " AS " + types[n-1] + ")" }
+	// VALUES has the same names for its columns on both engines, and the types of
+	// its first row.
+	column := func(n int) string { return "m.column" + strconv.Itoa(n) }
+	for i, size := range manySizes {
+		if size == 1 {
+			m.texts[i] = "UPDATE " + table + " SET " + named(cast) + " WHERE " + key + " = $1"
+			continue
+		}
+		var b strings.Builder
+		b.WriteString("UPDATE " + table + " SET " + named(column) + " FROM (VALUES ")
+		for n := range size * m.width {
+			switch {
+			case n%m.width != 0:
+				b.WriteString(", ")
+			case n > 0:
+				b.WriteString("), (")
+			default:
+				b.WriteString("(")
+			}
+			if n < m.width {
+				b.WriteString(cast(n + 1))
+				continue
+			}
+			b.WriteString("$" + strconv.Itoa(n+1))
+		}
+		b.WriteString(")) AS m WHERE " + table + "." + key + " = " + column(1))
+		m.texts[i] = b.String()
+	}
+	return m
+}
+
+var placeholder = regexp.MustCompile(`\$\d+`)
 
 func newMany(head, open, shut, tail string, width int) *many {
 	m := &many{width: width}

@@ -7,14 +7,14 @@ import (
 // How much the writer remembers, and for how many batches it trusts only what it
 // reads after another process was seen to write.
 const (
-	memoOrders   = 8192
+	memoOrders   = 16384
 	memoDistrust = 256
 )
 
 // memo is what the writer remembers of what it wrote itself: the newest numbers
 // and the orders it moved last. It saves reading them again. It is never believed
-// blindly: what it is wrong about breaks a unique key (an order's version, a number
-// of the feed or of the postings), and then everything is read; and a refusal
+// blindly: what it is wrong about breaks a key (a number of the feed or of the
+// postings) or an order's version, and then everything is read; and a refusal
 // counts only for an order that was read.
 type memo struct {
 	head      head

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +57,38 @@ func TestWhatIsRememberedIsNeverBelievedOverWhatIsThere(t *testing.T) {
 	if err := b.Audit(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestTwoProcessesThatRemember: each moves its own orders as fast as it can, with
+// what it remembers, so that they take each other's numbers all the time.
+func TestTwoProcessesThatRemember(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t)
+	const movers, moves = 6, 40
+	var wg sync.WaitGroup
+	for i, db := range []*DB{a, b} {
+		for m := range movers {
+			n := i*movers + m
+			if err := db.Create(t.Context(), newOrder(t, n)); err != nil {
+				t.Fatal(err)
+			}
+			wg.Go(func() {
+				for k := range moves {
+					ev := order.Stopped{Request: fmt.Sprint(k), Why: order.ScreeningHold}
+					if o, err := tell(t.Context(), db, order.ID(fmt.Sprintf("ord_%03d", n)), ev); err != nil || o.Version != int64(k+2) {
+						t.Errorf("order %d: version %d, %v", n, o.Version, err)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	entries, err := a.Since(t.Context(), 0, 10000)
+	if err != nil || len(entries) != 2*movers*(moves+1) {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	checkWhole(t, entries)
 }
 
 // TestTheMemoIsBounded: a writer does not remember every order there ever was.

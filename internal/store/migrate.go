@@ -49,9 +49,20 @@ const (
 
 var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
 
+// dialect is what the engines do not agree about in a migration.
+type dialect struct {
+	begin  string // opens its transaction
+	number string // the type of a key that is one large number
+	only   string // begins lines that are for this engine alone
+}
+
+func (d dialect) of(text string) string {
+	return strings.NewReplacer("BIGINT PRIMARY KEY", d.number+" PRIMARY KEY", d.only, "").Replace(text)
+}
+
 // migrate brings the schema up to what this program knows. The caller holds the
 // engine's migration lock on conn.
-func migrate(ctx context.Context, conn *sql.Conn, begin string, files fs.FS) error {
+func migrate(ctx context.Context, conn *sql.Conn, d dialect, files fs.FS) error {
 	known, err := migrations(files)
 	if err != nil {
 		return err
@@ -69,7 +80,7 @@ func migrate(ctx context.Context, conn *sql.Conn, begin string, files fs.FS) err
 		}
 	}
 	for _, m := range known[done:] {
-		if err := forward(ctx, conn, begin, m); err != nil {
+		if err := forward(ctx, conn, d, m); err != nil {
 			return fmt.Errorf("migration %04d %s: %w", m.version, m.name, err)
 		}
 	}
@@ -142,8 +153,8 @@ func present(ctx context.Context, conn *sql.Conn, m migration) error {
 }
 
 // forward runs one migration in one transaction, mark and all.
-func forward(ctx context.Context, conn *sql.Conn, begin string, m migration) (err error) {
-	if _, err := conn.ExecContext(ctx, begin); err != nil {
+func forward(ctx context.Context, conn *sql.Conn, d dialect, m migration) (err error) {
+	if _, err := conn.ExecContext(ctx, d.begin); err != nil {
 		return err
 	}
 	defer func() {
@@ -155,7 +166,7 @@ func forward(ctx context.Context, conn *sql.Conn, begin string, m migration) (er
 	if _, err := conn.ExecContext(ctx, sqlMigrationBegun, m.version, m.name, m.sum()); err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, m.text); err != nil {
+	if _, err := conn.ExecContext(ctx, d.of(m.text)); err != nil {
 		return err
 	}
 	if _, err := conn.ExecContext(ctx, sqlMigrationEnded, m.version); err != nil {

@@ -34,6 +34,7 @@ func openPostgres(ctx context.Context, address string) (_ engine, err error) {
 	}
 	// Plans are made once and kept, mostly while the tables are empty, where reading
 	// all of a table looks cheapest; when they have grown that would be ruin.
+	c.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	c.RuntimeParams["enable_seqscan"], c.RuntimeParams["jit"] = "off", "off"
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "ferry"
@@ -75,5 +76,5 @@ func pgReady(ctx context.Context, conn *sql.Conn) (err error) {
 		err = errors.Join(err, free)
 	}()
 	// A migration may take as long as it needs; a statement of the service may not.
-	return migrate(ctx, conn, "BEGIN; SET LOCAL statement_timeout = 0", migrationFiles)
+	return migrate(ctx, conn, dialect{begin: "BEGIN; SET LOCAL statement_timeout = 0", number: "BIGINT", only: "--postgres "}, migrationFiles)
 }

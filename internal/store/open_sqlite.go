@@ -98,7 +98,7 @@ func liteReady(ctx context.Context, w *lite, path string) error {
 	if level < 2 {
 		return fmt.Errorf("%w: synchronous is %d on %s; remove the option, or set it to full or extra", ErrUnsafe, level, path)
 	}
-	return migrate(ctx, w.conn, "BEGIN IMMEDIATE", migrationFiles)
+	return migrate(ctx, w.conn, dialect{begin: "BEGIN IMMEDIATE", number: "INTEGER", only: "--sqlite "}, migrationFiles)
 }
 
 // liteRefusal says what to do about what SQLite says of a file.

@@ -18,7 +18,7 @@ const (
 	sqlAnswered    = `DELETE FROM queue WHERE id = $1`
 	sqlOrderEvents = `SELECT version, key, seq, at, name, from_state, to_state, doc FROM order_events
 WHERE order_id = $1 AND version > $2 ORDER BY version`
-	sqlOrdersAfter    = `SELECT doc FROM orders WHERE id > $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`
+	sqlOrdersAfter    = sqlOrders + ` > $1 ORDER BY o.id LIMIT CAST($2 AS BIGINT)`
 	sqlTransfersAfter = `SELECT t.id, t.open, t.vigil, t.tx, t.doc, t.result, ` + attemptColumns + `
 FROM (SELECT * FROM transfers WHERE id > $1 ORDER BY id LIMIT CAST($2 AS BIGINT)) t LEFT JOIN attempts a ON a.transfer = t.id
 ORDER BY t.id, a.n`

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/hex"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,18 +19,25 @@ import (
 // ones, and refuses newer ones.
 const docVersion = 1
 
-// orderRow is an order as it is written down. It is the store's own, so that the
+// termsRow is what an order was made with. It is the store's own, so that the
 // domain may change without changing what is on disk.
+type termsRow struct {
+	V          int        `json:"v"`
+	ID         string     `json:"id"`
+	Session    string     `json:"session"`
+	Integrator string     `json:"integrator,omitzero"`
+	Quote      quoteRow   `json:"quote"`
+	DepositTo  addressRow `json:"deposit_to"`
+	PayTo      addressRow `json:"pay_to"`
+	Patience   [6]int64   `json:"patience"` // nanoseconds, in the order of the domain's fields
+	CreatedAt  int64      `json:"created_at"`
+}
+
+// orderRow is what becomes of an order.
 type orderRow struct {
 	V          int          `json:"v"`
-	ID         string       `json:"id"`
 	Version    int64        `json:"version"`
 	State      string       `json:"state"`
-	Session    string       `json:"session"`
-	Integrator string       `json:"integrator,omitzero"`
-	Quote      quoteRow     `json:"quote"`
-	DepositTo  addressRow   `json:"deposit_to"`
-	PayTo      addressRow   `json:"pay_to"`
 	RefundTo   addressRow   `json:"refund_to,omitzero"`
 	Deposits   []depositRow `json:"deposits,omitempty"`
 	Received   money.Amount `json:"received,omitzero"`
@@ -45,8 +53,6 @@ type orderRow struct {
 	Stop       string       `json:"stop,omitzero"`
 	Failure    string       `json:"failure,omitzero"`
 	Delayed    bool         `json:"delayed,omitzero"`
-	Patience   [6]int64     `json:"patience"` // nanoseconds, in the order of the domain's fields
-	CreatedAt  int64        `json:"created_at"`
 	UpdatedAt  int64        `json:"updated_at"`
 	ExpiresAt  int64        `json:"expires_at"`
 	Deadline   int64        `json:"deadline"`
@@ -127,39 +133,25 @@ func (r depositRow) deposit() order.Deposit {
 	}
 }
 
-func orderToRow(o order.Order) orderRow {
-	r := orderRow{
-		V: docVersion, ID: string(o.ID), Version: o.Version, State: string(o.State), Session: hex.EncodeToString(o.Session[:]),
-		Integrator: string(o.Integrator), Quote: quoteToRow(o.Quote),
-		DepositTo: addressToRow(o.DepositTo), PayTo: addressToRow(o.PayTo), RefundTo: addressToRow(o.RefundTo),
-		Received: o.Received, InHand: sumRow{Asset: assetToRow(o.InHand.Asset), Amount: o.InHand.Amount}, Step: o.Step,
-		Payout: outflowToRow(o.Payout), Refund: outflowToRow(o.Refund), Fee: outflowToRow(o.Fee),
-		FeeStatus: string(o.FeeStatus), FeeReason: string(o.FeeReason),
-		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund,
-		Stop: string(o.Stop), Failure: string(o.Failure), Delayed: o.Delayed, Patience: patienceToRow(o.Patience),
-		CreatedAt: micro(o.CreatedAt), UpdatedAt: micro(o.UpdatedAt), ExpiresAt: micro(o.ExpiresAt),
-		Deadline: micro(o.Deadline), FinishedAt: micro(o.FinishedAt), Keys: o.Keys,
+func termsToRow(o order.Order) termsRow {
+	return termsRow{
+		V: docVersion, ID: string(o.ID), Session: hex.EncodeToString(o.Session[:]), Integrator: string(o.Integrator),
+		Quote: quoteToRow(o.Quote), DepositTo: addressToRow(o.DepositTo), PayTo: addressToRow(o.PayTo),
+		Patience: patienceToRow(o.Patience), CreatedAt: micro(o.CreatedAt),
 	}
-	for _, d := range o.Deposits {
-		r.Deposits = append(r.Deposits, depositToRow(d))
-	}
-	return r
 }
 
-func (r orderRow) order() (order.Order, error) {
+// sameTerms reports whether two versions of an order have the same terms.
+func sameTerms(a, b order.Order) bool {
+	return a.ID == b.ID && a.Session == b.Session && a.Integrator == b.Integrator && a.DepositTo == b.DepositTo &&
+		a.PayTo == b.PayTo && a.Patience == b.Patience && a.CreatedAt.Equal(b.CreatedAt) && reflect.DeepEqual(a.Quote, b.Quote)
+}
+
+// order is an order of which nothing but the terms is known.
+func (r termsRow) order() (order.Order, error) {
 	o := order.Order{
-		ID: order.ID(r.ID), Version: r.Version, State: order.State(r.State), Integrator: integrator.ID(r.Integrator),
-		DepositTo: r.DepositTo.address(), PayTo: r.PayTo.address(), RefundTo: r.RefundTo.address(),
-		Received: r.Received, InHand: order.Sum{Asset: r.InHand.Asset.asset(), Amount: r.InHand.Amount}, Step: r.Step,
-		Payout: r.Payout.outflow(), Refund: r.Refund.outflow(), Fee: r.Fee.outflow(),
-		FeeStatus: order.FeeStatus(r.FeeStatus), FeeReason: order.Reason(r.FeeReason),
-		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund},
-		Stop: order.Reason(r.Stop), Failure: order.Reason(r.Failure), Delayed: r.Delayed, Patience: patienceFromRow(r.Patience),
-		CreatedAt: unmicro(r.CreatedAt), UpdatedAt: unmicro(r.UpdatedAt), ExpiresAt: unmicro(r.ExpiresAt),
-		Deadline: unmicro(r.Deadline), FinishedAt: unmicro(r.FinishedAt), Keys: r.Keys,
-	}
-	for _, d := range r.Deposits {
-		o.Deposits = append(o.Deposits, d.deposit())
+		ID: order.ID(r.ID), Integrator: integrator.ID(r.Integrator), DepositTo: r.DepositTo.address(), PayTo: r.PayTo.address(),
+		Patience: patienceFromRow(r.Patience), CreatedAt: unmicro(r.CreatedAt),
 	}
 	if n, err := hex.Decode(o.Session[:], []byte(r.Session)); err != nil || n != len(o.Session) {
 		return order.Order{}, fmt.Errorf("order %s: its session is not 32 bytes of hex", r.ID)
@@ -169,6 +161,44 @@ func (r orderRow) order() (order.Order, error) {
 		return order.Order{}, fmt.Errorf("order %s: %w", r.ID, err)
 	}
 	return o, nil
+}
+
+func orderToRow(o order.Order) orderRow {
+	r := orderRow{
+		V: docVersion, Version: o.Version, State: string(o.State), RefundTo: addressToRow(o.RefundTo),
+		Received: o.Received, InHand: sumRow{Asset: assetToRow(o.InHand.Asset), Amount: o.InHand.Amount}, Step: o.Step,
+		Payout: outflowToRow(o.Payout), Refund: outflowToRow(o.Refund), Fee: outflowToRow(o.Fee),
+		FeeStatus: string(o.FeeStatus), FeeReason: string(o.FeeReason),
+		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund,
+		Stop: string(o.Stop), Failure: string(o.Failure), Delayed: o.Delayed,
+		UpdatedAt: micro(o.UpdatedAt), ExpiresAt: micro(o.ExpiresAt),
+		Deadline: micro(o.Deadline), FinishedAt: micro(o.FinishedAt), Keys: o.Keys,
+	}
+	for _, d := range o.Deposits {
+		r.Deposits = append(r.Deposits, depositToRow(d))
+	}
+	return r
+}
+
+// order is what became of an order with these terms.
+func (r orderRow) order(terms order.Order) order.Order {
+	o := order.Order{
+		ID: terms.ID, Session: terms.Session, Integrator: terms.Integrator, Quote: terms.Quote,
+		DepositTo: terms.DepositTo, PayTo: terms.PayTo, Patience: terms.Patience, CreatedAt: terms.CreatedAt,
+
+		Version: r.Version, State: order.State(r.State), RefundTo: r.RefundTo.address(),
+		Received: r.Received, InHand: order.Sum{Asset: r.InHand.Asset.asset(), Amount: r.InHand.Amount}, Step: r.Step,
+		Payout: r.Payout.outflow(), Refund: r.Refund.outflow(), Fee: r.Fee.outflow(),
+		FeeStatus: order.FeeStatus(r.FeeStatus), FeeReason: order.Reason(r.FeeReason),
+		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund},
+		Stop: order.Reason(r.Stop), Failure: order.Reason(r.Failure), Delayed: r.Delayed,
+		UpdatedAt: unmicro(r.UpdatedAt), ExpiresAt: unmicro(r.ExpiresAt),
+		Deadline: unmicro(r.Deadline), FinishedAt: unmicro(r.FinishedAt), Keys: r.Keys,
+	}
+	for _, d := range r.Deposits {
+		o.Deposits = append(o.Deposits, d.deposit())
+	}
+	return o
 }
 
 func patienceToRow(p order.Patience) [6]int64 {
@@ -182,13 +212,21 @@ func patienceFromRow(p [6]int64) order.Patience {
 	}
 }
 
-// orderFromDoc reads an order back.
-func orderFromDoc(doc string) (order.Order, error) {
-	var r orderRow
-	if err := readDoc(doc, &r, &r.V); err != nil {
-		return order.Order{}, fmt.Errorf("order %s: %w", r.ID, err)
+// orderFromDocs reads an order back.
+func orderFromDocs(terms, after string) (order.Order, error) {
+	var t termsRow
+	if err := readDoc(terms, &t, &t.V); err != nil {
+		return order.Order{}, fmt.Errorf("order %s: its terms: %w", t.ID, err)
 	}
-	return r.order()
+	o, err := t.order()
+	if err != nil {
+		return order.Order{}, err
+	}
+	var r orderRow
+	if err := readDoc(after, &r, &r.V); err != nil {
+		return order.Order{}, fmt.Errorf("order %s: %w", t.ID, err)
+	}
+	return r.order(o), nil
 }
 
 // writeDoc and readDoc are the one way documents are written and read.

@@ -98,16 +98,39 @@ func TestOrdersComeBackAsTheyWere(t *testing.T) {
 		var o order.Order
 		r.fill(reflect.ValueOf(&o).Elem())
 		o.State = order.States()[r.IntN(len(order.States()))]
-		doc, err := writeDoc(orderToRow(o))
+		terms, err := writeDoc(termsToRow(o))
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := orderFromDoc(doc)
+		after, err := writeDoc(orderToRow(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := orderFromDocs(terms, after)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(o, back) {
-			t.Fatalf("was  %+v\nnow  %+v\nin   %s", o, back, doc)
+			t.Fatalf("was  %+v\nnow  %+v\nin   %s\nand  %s", o, back, terms, after)
+		}
+	})
+}
+
+// Whatever a change touches is written down: among the terms, or in what became
+// of the order.
+func TestAnyFieldThatChangesIsWritten(t *testing.T) {
+	randomly(t, func(r random) {
+		var was order.Order
+		r.fill(reflect.ValueOf(&was).Elem())
+		if !sameTerms(was, was) {
+			t.Fatal("an order differs from itself")
+		}
+		for i := range reflect.TypeFor[order.Order]().NumField() {
+			now := was
+			r.fill(reflect.ValueOf(&now).Elem().Field(i))
+			if back := orderToRow(now).order(was); sameTerms(was, now) && !reflect.DeepEqual(back, now) {
+				t.Fatalf("a change of %s is lost", reflect.TypeFor[order.Order]().Field(i).Name)
+			}
 		}
 	})
 }
@@ -194,9 +217,18 @@ func TestEventsAreWrittenDown(t *testing.T) {
 }
 
 func TestADocumentFromTheFutureIsRefused(t *testing.T) {
+	terms, err := writeDoc(termsToRow(order.Order{}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, doc := range []string{`{"v":2}`, `{}`, `{"v":1,"session":"00"}`, `[]`} {
-		if _, err := orderFromDoc(doc); err == nil {
-			t.Errorf("%s was read", doc)
+		if _, err := orderFromDocs(doc, `{"v":1}`); err == nil {
+			t.Errorf("terms %s were read", doc)
+		}
+	}
+	for _, doc := range []string{`{"v":2}`, `{}`, `[]`} {
+		if _, err := orderFromDocs(terms, doc); err == nil {
+			t.Errorf("order %s was read", doc)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -18,28 +17,38 @@ var _ settle.Store = (*DB)(nil)
 
 // What the changes of a batch add, each kind in as few statements as there can be.
 var (
-	newOrders = inserts(`INSERT INTO orders (id, version, state, integrator, session_hash, deposit_chain, deposit_to,
-  fee_status, usd, created_at, expires_at, due_at, doc)`, 13)
+	newOrders    = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at)`, 10)
 	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, 5)
-	newEvents    = inserts(`INSERT INTO order_events (order_id, key, version, seq, at, name, from_state, to_state, doc)`, 9)
+	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, 11)
 	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, 8)
 	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, 4)
 	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, 7)
 )
 
+// A move of an order that is not at the version it was made from sets the version
+// to NULL, which the column refuses: the whole transaction fails.
+const setMove = `version = CASE WHEN orders.version = $2 THEN $3 END, state = $4, fee_status = $5, seq = $6,
+  terms_seq = COALESCE($7, terms_seq), alarm_at = $8`
+
+var (
+	moveTypes = []string{"TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT"}
+	moves     = updates("orders", setMove, "id", moveTypes...)
+	wakeMoves = updates("orders", setMove+`, due_at = $8`, "id", moveTypes...)
+)
+
 const (
-	sqlMoveOrder = `UPDATE orders SET version = $1, state = $2, fee_status = $3, due_at = $4, doc = $5
-WHERE id = $6 AND version = $7`
 	sqlEventKnown   = `SELECT version FROM order_events WHERE order_id = $1 AND key = $2`
 	sqlAddressOwner = `SELECT order_id FROM addresses WHERE chain = $1 AND address = $2`
 )
 
 // lines are what a change writes beside its entry in the books.
 type lines struct {
-	orderDoc, eventDoc string
-	now                order.Order // as it will be read back
-	work               []wished
-	asks               []order.Reason
+	event, after string
+	terms        any         // text, or NULL where they are those of before
+	wakes        bool        // the time at which somebody looks at the order is set anew
+	now          order.Order // as it will be read back
+	work         []wished
+	asks         []order.Reason
 }
 
 // linesOf turns a change into rows. It refuses a change that does not follow from
@@ -49,14 +58,22 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 		return l, fmt.Errorf("order %s: a change of %s from version %d to %d does not follow version %d",
 			was.ID, c.Now.ID, c.Was, c.Now.Version, was.Version)
 	}
+	terms := was
+	if !sameTerms(was, c.Now) {
+		r := termsToRow(c.Now)
+		if l.terms, err = writeDoc(r); err != nil {
+			return l, fmt.Errorf("order %s: %w", c.Now.ID, err)
+		}
+		if terms, err = r.order(); err != nil {
+			return l, err
+		}
+	}
 	r := orderToRow(c.Now)
-	if l.orderDoc, err = writeDoc(r); err != nil {
+	if l.after, err = writeDoc(r); err != nil {
 		return l, fmt.Errorf("order %s: %w", c.Now.ID, err)
 	}
-	if l.now, err = r.order(); err != nil {
-		return l, err
-	}
-	if l.eventDoc, err = writeDoc(eventToRow(c.Event)); err != nil {
+	l.now, l.wakes = r.order(terms), wakes(was, c)
+	if l.event, err = writeDoc(eventToRow(c.Event)); err != nil {
 		return l, fmt.Errorf("order %s: %s: %w", c.Now.ID, c.Event.Name(), err)
 	}
 	for _, e := range c.Effects {
@@ -73,21 +90,35 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 	return l, nil
 }
 
+// wakes reports whether the time to look at the order must be set anew. It may
+// stay where it is while the order's own time only moves on: whoever looks too
+// early finds that, and looks again when it comes.
+func wakes(was order.Order, c order.Change) bool {
+	before, next := was.NextDue(), c.Now.NextDue()
+	return !next.IsZero() && (before.IsZero() || next.Before(before) || !before.After(c.At))
+}
+
 // writeLines queues the rows of a change.
 func (t *tx) writeLines(b *booking) {
 	c, l := b.change, b.lines
 	o, id := c.Now, string(c.Now.ID)
-	if c.Was == 0 {
-		t.add(newOrders, id, o.Version, string(o.State), string(o.Integrator), hex.EncodeToString(o.Session[:]),
-			string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.FeeStatus), int64(o.Quote.USD),
-			micro(o.CreatedAt), micro(o.ExpiresAt), dueAt(o), l.orderDoc)
-		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, t.head.seq+1)
-	} else {
-		t.write(sqlMoveOrder, o.Version, string(o.State), string(o.FeeStatus), dueAt(o), l.orderDoc, id, c.Was)
-	}
 	t.head.seq++
 	t.fed = true
-	t.add(newEvents, id, c.Event.Key(), o.Version, t.head.seq, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.eventDoc)
+	seq, due := t.head.seq, dueAt(o)
+	var termsSeq any
+	if l.terms != nil {
+		termsSeq = seq
+	}
+	switch {
+	case c.Was == 0:
+		t.add(newOrders, id, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due, due, string(o.Integrator), micro(o.CreatedAt))
+		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, seq)
+	case l.wakes:
+		t.add(wakeMoves, id, c.Was, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due)
+	default:
+		t.add(moves, id, c.Was, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due)
+	}
+	t.add(newEvents, seq, id, c.Event.Key(), o.Version, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.event, l.after, l.terms)
 	for _, w := range l.work {
 		t.add(newWork, w.id, id, w.kind, micro(c.At), int64(0), int64(0), "", w.doc)
 	}
@@ -131,7 +162,7 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 		known := false
 		err := t.read(
 			ask(func(row) error { known = true; return nil }, sqlEventKnown, string(id), b.change.Event.Key()),
-			ask(func(r row) (err error) { b.now, err = scanOrder(r); return err }, sqlOrderDoc, string(id)))
+			ask(func(r row) (err error) { b.now, err = scanOrder(r); return err }, sqlOrder, string(id)))
 		if err == nil && known {
 			return fmt.Errorf("order %s: %s: %w", id, b.change.Event.Name(), order.ErrKnown)
 		}
@@ -150,7 +181,7 @@ func (db *DB) Order(ctx context.Context, id order.ID) (o order.Order, err error)
 		found = true
 		o, err = scanOrder(r)
 		return err
-	}, sqlOrderDoc, string(id)))
+	}, sqlOrder, string(id)))
 	if err == nil && !found {
 		err = settle.ErrNotFound
 	}
@@ -161,11 +192,11 @@ func (db *DB) Order(ctx context.Context, id order.ID) (o order.Order, err error)
 }
 
 func scanOrder(r row) (order.Order, error) {
-	var doc string
-	if err := r.Scan(&doc); err != nil {
+	var terms, after string
+	if err := r.Scan(&terms, &after); err != nil {
 		return order.Order{}, err
 	}
-	return orderFromDoc(doc)
+	return orderFromDocs(terms, after)
 }
 
 // Fund books money that the operator put into the wallet of a chain. It is the

@@ -19,8 +19,9 @@ WHERE id IN (SELECT id FROM work WHERE due_at <= $2 AND leased_until <= $2 ORDER
 RETURNING id, order_id, kind, due_at, tries, doc`
 	sqlDoneWork  = `DELETE FROM work WHERE id = $1`
 	sqlLaterWork = `UPDATE work SET due_at = $1, leased_until = 0, why = $2 WHERE id = $3`
-	sqlDueOrders = `UPDATE orders SET due_at = $1
-WHERE id IN (SELECT id FROM orders WHERE due_at <= $2 ORDER BY due_at, id LIMIT CAST($3 AS BIGINT)) RETURNING id`
+	sqlDueOrders = `UPDATE orders SET due_at = CASE WHEN alarm_at <= $2 THEN CAST($1 AS BIGINT) ELSE alarm_at END
+WHERE id IN (SELECT id FROM orders WHERE due_at <= $2 ORDER BY due_at, id LIMIT CAST($3 AS BIGINT))
+RETURNING id, CASE WHEN alarm_at <= $2 THEN 1 ELSE 0 END`
 	sqlSynced = `SELECT synced_at FROM tracks WHERE chain = $1`
 )
 
@@ -91,20 +92,27 @@ func (db *DB) write(ctx context.Context, what string, s stmt) error {
 	return nil
 }
 
-// DueOrders implements settle.Store.
+// DueOrders implements settle.Store. Orders whose time has moved on since it was
+// set are put off on the way.
 func (db *DB) DueOrders(ctx context.Context, now time.Time, lease time.Duration, n int) ([]order.ID, error) {
 	var ids []order.ID
-	err := db.writer.do(ctx, &op{run: func(t *tx) error {
-		ids = nil
-		return t.claim(ask(func(r row) error {
-			var id string
-			err := r.Scan(&id)
-			ids = append(ids, order.ID(id))
-			return err
-		}, sqlDueOrders, micro(now.Add(lease)), micro(now), int64(n)))
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("due orders: %w", err)
+	for looked := n; looked == n && len(ids) == 0; {
+		err := db.writer.do(ctx, &op{run: func(t *tx) error {
+			ids, looked = nil, 0
+			return t.claim(ask(func(r row) error {
+				var id string
+				var due int
+				err := r.Scan(&id, &due)
+				looked++
+				if due == 1 {
+					ids = append(ids, order.ID(id))
+				}
+				return err
+			}, sqlDueOrders, micro(now.Add(lease)), micro(now), int64(n)))
+		}})
+		if err != nil {
+			return nil, fmt.Errorf("due orders: %w", err)
+		}
 	}
 	slices.Sort(ids)
 	return ids, nil

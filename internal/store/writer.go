@@ -24,7 +24,7 @@ type op struct {
 	// dropped if it refuses.
 	booking *booking
 	run     func(*tx) error
-	// conflict says what it means that the operation, alone, broke a unique key.
+	// conflict says what it means that the operation, alone, broke a key.
 	conflict func(*tx) error
 
 	err     error
@@ -137,9 +137,7 @@ func (w *writer) pass(batch []*op) {
 		o.turn <- false
 	}
 	if len(batch) > 1 {
-		// Those who were just served have their next operation at hand: letting
-		// them in first makes batches of all who are at work, not of every other.
-		runtime.Gosched()
+		w.gather(len(batch))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,6 +149,17 @@ func (w *writer) pass(batch []*op) {
 	w.busy = false
 	if w.closed {
 		close(w.idle)
+	}
+}
+
+// gather lets those in who were just served and have their next operation at hand:
+// batches are then of all who are at work, not of every other.
+func (w *writer) gather(served int) {
+	for seen, waiting := -1, 0; waiting > seen && waiting < served; {
+		runtime.Gosched()
+		w.mu.Lock()
+		seen, waiting = waiting, len(w.queue)
+		w.mu.Unlock()
 	}
 }
 
@@ -175,19 +184,19 @@ func (w *writer) shut() bool {
 // lead runs a batch until it is committed, or known not to be.
 func (w *writer) lead(ctx context.Context, batch []*op) {
 	err := w.tryAll(ctx, batch)
-	if unique(err) && w.memo.outdated() {
+	if taken(err) && w.memo.outdated() {
 		err = w.tryAll(ctx, batch) // with nothing remembered
 	}
 	if err == nil {
 		return
 	}
-	if unique(err) && len(batch) > 1 { // one of them; each alone finds out which
+	if taken(err) && len(batch) > 1 { // one of them; each alone finds out which
 		for _, o := range batch {
 			w.lead(ctx, []*op{o})
 		}
 		return
 	}
-	if unique(err) && batch[0].conflict != nil {
+	if taken(err) && batch[0].conflict != nil {
 		err = w.explain(ctx, batch[0], err)
 	}
 	for _, o := range batch {
@@ -202,6 +211,9 @@ func (w *writer) lead(ctx context.Context, batch []*op) {
 func (w *writer) tryAll(ctx context.Context, batch []*op) error {
 	for try := 1; ; try++ {
 		err := w.try(ctx, batch)
+		if again(err) {
+			w.memo.outdated()
+		}
 		if err == nil || try == batchTries || errors.Is(err, ErrUnknown) || !(again(err) || broken(err)) {
 			return err
 		}

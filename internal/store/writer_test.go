@@ -236,7 +236,9 @@ func TestAMigrationThatDiesLeavesTheOldSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	run := func() error { return migrate(t.Context(), conn, "BEGIN IMMEDIATE", files) }
+	run := func() error {
+		return migrate(t.Context(), conn, dialect{begin: "BEGIN IMMEDIATE", number: "INTEGER", only: "--sqlite "}, files)
+	}
 	if err := run(); err != nil {
 		t.Fatal(err)
 	}

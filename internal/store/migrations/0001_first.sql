@@ -1,40 +1,44 @@
--- One schema for SQLite and PostgreSQL, used unchanged by both.
+-- One schema for SQLite and PostgreSQL. A key that is a BIGINT alone is SQLite's own
+-- row number there, and lines
+-- that begin with the name of an engine are for it alone.
 -- Time is microseconds UTC, amounts are decimal text, bytes are hex text,
 -- a height below zero is no block.
 
+-- An order is its newest event: order_events.after is what became of it, and
+-- order_events.terms what it was made with, written once and again after a requote.
+-- So a move writes one long row that is never written again, and a short one here.
+-- due_at is when somebody looks whether alarm_at has come; it is never later, but
+-- for the one who is looking, and mostly left alone when alarm_at moves on.
 CREATE TABLE orders (
   id TEXT PRIMARY KEY,
   version BIGINT NOT NULL,
   state TEXT NOT NULL,
-  integrator TEXT NOT NULL,
-  session_hash TEXT NOT NULL,
-  deposit_chain TEXT NOT NULL,
-  deposit_to TEXT NOT NULL,
   fee_status TEXT NOT NULL,
-  usd BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
-  expires_at BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  terms_seq BIGINT NOT NULL,
+  alarm_at BIGINT,
   due_at BIGINT,
-  doc TEXT NOT NULL
+  integrator TEXT NOT NULL,
+  created_at BIGINT NOT NULL
 );
+--postgres ALTER TABLE orders SET (fillfactor = 50);
 CREATE INDEX orders_due ON orders (due_at, id) WHERE due_at IS NOT NULL;
 
 -- What happened to an order is also the feed: one row, so they cannot disagree.
--- The primary key applies a fact once; UNIQUE (order_id, version) makes a stale
--- write an error.
+-- UNIQUE (order_id, key) applies a fact once.
 CREATE TABLE order_events (
+  seq BIGINT PRIMARY KEY,
   order_id TEXT NOT NULL,
   key TEXT NOT NULL,
   version BIGINT NOT NULL,
-  seq BIGINT NOT NULL,
   at BIGINT NOT NULL,
   name TEXT NOT NULL,
   from_state TEXT NOT NULL,
   to_state TEXT NOT NULL,
   doc TEXT NOT NULL,
-  PRIMARY KEY (order_id, key),
-  UNIQUE (order_id, version),
-  UNIQUE (seq)
+  after TEXT NOT NULL,
+  terms TEXT,
+  UNIQUE (order_id, key)
 );
 
 -- Whoever writes anything locks this table on PostgreSQL. It holds nothing.

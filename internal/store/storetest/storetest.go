@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		{"work is leased, put off and done", workLease},
 		{"work wished again is new work", workAgain},
 		{"due orders are leased", dueOrders},
+		{"an order is due when its own time comes", dueMoves},
 		{"the cursor moves only from where it is", cursorStale},
 		{"a deposit is seen, mined, ripe and told", depositStages},
 		{"a mempool forgets", glimpseDrops},

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +21,12 @@ func (b *bench) sending() order.Order {
 	d := deposit(o, "d", 1000)
 	b.told(o.ID, order.DepositSeen{Deposit: d, Sighting: 1, At: start}, start)
 	return b.told(o.ID, order.DepositFinal{Deposit: d, Sighting: 1, SeenAt: start}, start)
+}
+
+// paid tells an order that its money was seen.
+func (b *bench) paid(o order.Order, at time.Time) order.Order {
+	b.Helper()
+	return b.told(o.ID, order.DepositSeen{Deposit: deposit(o, "d", 1000), Sighting: 1, At: at}, at)
 }
 
 func (b *bench) take(at time.Time, n int) []settle.Work {
@@ -114,6 +121,36 @@ func dueOrders(t *testing.T, b *bench) {
 		b.create()
 	}
 	same(t, len(due(hour, 2)), 2)
+}
+
+// The time of an order moves with it, however often it moved since somebody was to
+// look at it.
+func dueMoves(t *testing.T, b *bench) {
+	due := func(at time.Time, n int) []order.ID {
+		t.Helper()
+		return must[[]order.ID](t)(b.db.DueOrders(t.Context(), at, time.Minute, n))
+	}
+	// Later: paid, it waits for confirmations longer than it would have for money.
+	paid := b.create()
+	for range 5 {
+		b.told(b.create().ID, order.Cancelled{}, start) // never again
+	}
+	hour := start.Add(time.Hour)
+	o := b.paid(paid, hour.Add(-time.Minute))
+	same(t, o.NextDue().After(hour), true)
+	same(t, len(due(hour, 2)), 0)
+	same(t, len(due(o.NextDue().Add(-time.Second), 2)), 0)
+	same(t, due(o.NextDue(), 2), []order.ID{paid.ID})
+	// Leased to nobody who comes back: again after the lease, at its own time.
+	same(t, len(due(o.NextDue().Add(time.Second), 2)), 0)
+	same(t, due(o.NextDue().Add(time.Minute), 2), []order.ID{paid.ID})
+	// Sooner: an order that had days is paid now, and what it waits for is sooner.
+	long := b.ask()
+	long.FundingTime = 1000 * time.Hour
+	patient := b.create(long)
+	o = b.paid(patient, start)
+	same(t, o.NextDue().Before(start.Add(1000*time.Hour)), true)
+	same(t, slices.Contains(due(o.NextDue(), 10), patient.ID), true)
 }
 
 func cancelled(t *testing.T, b *bench) {
