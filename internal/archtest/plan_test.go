@@ -7,12 +7,12 @@ import (
 
 // Floors, as short words for the plan below.
 const (
-	words  = "money chain fault"
+	words  = "money chain fault secret"
 	domain = "integrator ledger quote order"
-	work   = "watch send settle feed"
+	work   = "watch send settle feed access limit market desk office report"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/sim"
+	doors = "store family/quorum family/sim family/evm family/bitcoin family/solana prices api api/wire api/contract"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest"
 	chains  = "money chain fault order watch send family/quorum"
@@ -21,11 +21,12 @@ const (
 // plan is the house: a room may import only the rooms named beside it.
 var plan = map[string]string{
 	// floor 0: words
-	"money": "",
-	"fault": "",
-	"chain": "money",
+	"money":  "",
+	"fault":  "",
+	"secret": "",
+	"chain":  "money",
 	// floor 1: domain, pure
-	"integrator": "money chain",
+	"integrator": "money chain secret",
 	"ledger":     "money chain integrator",
 	"quote":      "money chain integrator",
 	"order":      "money chain integrator ledger quote",
@@ -34,6 +35,12 @@ var plan = map[string]string{
 	"send":   "money chain",
 	"settle": "money chain order send ledger quote fault",
 	"feed":   "order",
+	"access": "fault secret integrator chain order",
+	"limit":  "fault integrator access",
+	"market": "money chain fault integrator quote",
+	"desk":   "money chain fault secret integrator quote order access limit market settle",
+	"office": "money chain fault secret integrator",
+	"report": "money chain fault integrator quote order access",
 	// floor 3: adapters, which know the rooms below them and not one another
 	"store":             below,
 	"store/storetest":   below + " store",
@@ -41,6 +48,13 @@ var plan = map[string]string{
 	"family/quorum":     "",
 	"family/sim":        chains,
 	"family/familytest": chains,
+	"family/evm":        words,
+	"family/bitcoin":    words,
+	"family/solana":     words,
+	"prices":            words + " market",
+	"api":               below + " api/wire api/contract",
+	"api/wire":          below,
+	"api/contract":      below + " api/wire",
 	// floor 4: assembly
 	"config":    below,
 	"daemon":    below + " " + doors,
