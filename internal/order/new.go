@@ -16,6 +16,9 @@ type Ask struct {
 	DepositTo, PayTo, RefundTo chain.Address // RefundTo may be unknown
 	FundingTime                time.Duration
 	Patience                   Patience
+	Origin                     Origin
+	Ceilings                   []Ceiling // none of them may be reached yet
+	Once                       *Once     // nil: it may be asked for again and again
 }
 
 // New makes an order and reserves its payout.
@@ -39,8 +42,11 @@ func New(a Ask, now time.Time) (Change, error) {
 		ID: a.ID, Version: 1, State: Awaiting, Session: a.Session, Integrator: a.Quote.Integrator, Quote: a.Quote,
 		DepositTo: a.DepositTo, PayTo: a.PayTo, RefundTo: a.RefundTo, FeeStatus: FeeNone,
 		Patience: a.Patience, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(a.FundingTime),
-		Keys: []string{Created{}.Key()},
+		Keys: []string{Created{}.Key()}, Origin: a.Origin,
 	}}
+	for _, c := range a.Ceilings {
+		t.o.Origin.Counts = append(t.o.Origin.Counts, c.Subject)
+	}
 	switch {
 	case a.Quote.Fee == nil:
 	case a.Quote.Fee.Skipped:
@@ -56,6 +62,7 @@ func New(a Ask, now time.Time) (Change, error) {
 		t.reserve(t.o.payoutName(), Sum{a.Quote.Get, most}, true)
 	}
 	t.ch.Now, t.ch.From, t.ch.Event, t.ch.At = t.o, Awaiting, t.ev, now
+	t.ch.Ceilings, t.ch.Once = a.Ceilings, a.Once
 	return t.ch, t.ch.Entry.Check()
 }
 

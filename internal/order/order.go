@@ -90,11 +90,20 @@ type Order struct {
 	Deadline             time.Time // of the present state; zero once it has passed or where none is
 	FinishedAt           time.Time
 	Keys                 []string // facts that were applied, but for deposits, which know their own
+
+	Origin Origin
 }
 
 // Open is the one definition of an open order.
 func (o Order) Open(now time.Time, window time.Duration) bool {
 	return !o.State.Finished() && now.Sub(o.CreatedAt) < window
+}
+
+// Place is where a list of orders, newest first, goes on: after the order of that
+// id, made then. The zero place is the beginning.
+type Place struct {
+	At time.Time
+	ID ID
 }
 
 // Names of the transfers an order may wish. Each lands at most once.
@@ -159,4 +168,8 @@ type Change struct {
 	At      time.Time
 	Effects []Effect
 	Entry   ledger.Entry
+
+	// What else must hold for a new order to be written.
+	Ceilings []Ceiling
+	Once     *Once
 }

@@ -35,11 +35,13 @@ var ordersAmong = among(sqlOrders)
 
 // booking is an operation on an order or on the books.
 type booking struct {
-	id     order.ID     // the order to load; empty where none is
-	fresh  bool         // the order is to be made, and must not be there
-	ahead  ledger.Entry // what is known to be booked before anything is decided
+	id     order.ID      // the order to load; empty where none is
+	fresh  bool          // the order is to be made, and must not be there
+	ahead  ledger.Entry  // what is known to be booked before anything is decided
+	made   *order.Change // what a new order asks beside the books; nil for any other
 	decide func(o order.Order) (order.Change, error)
 
+	was    order.Order // as it was when that was decided
 	change order.Change
 	lines  lines       // what the change writes; empty for an entry without an order
 	now    order.Order // as it is after the operation, or as it was if the fact is known
@@ -127,6 +129,7 @@ func (t *tx) openBooks(ops []*op) error {
 	t.asked, t.held = map[string]bool{}, map[string]bool{}
 	t.rows = map[*many][]any{}
 	t.guessed = map[order.ID]bool{}
+	t.door = newDoor()
 	var ss []stmt
 	if t.memo.headKnown {
 		t.head, t.memo.used = t.memo.head, true
@@ -137,6 +140,7 @@ func (t *tx) openBooks(ops []*op) error {
 	var ids []order.ID
 	for _, o := range ops {
 		ahead = append(ahead, o.booking.ahead)
+		ss = append(ss, t.door.ask(o.booking)...)
 		id := o.booking.id
 		if _, known := t.orders[id]; known || id == "" {
 			continue
@@ -297,7 +301,7 @@ func (t *tx) decide(b *booking) (err error) {
 			return fmt.Errorf("order %s: %w", b.id, settle.ErrNotFound)
 		default:
 			was = *found
-			b.now = was
+			b.was, b.now = was, was
 		}
 	}
 	if b.change, err = b.decide(was); err != nil || b.change.Event == nil {
@@ -310,6 +314,9 @@ func (t *tx) decide(b *booking) (err error) {
 // apply books a change and queues what it writes. The books are the last that
 // can refuse; whatever else could go wrong has been tried by decide.
 func (t *tx) apply(b *booking) error {
+	if err := t.door.admits(b); err != nil {
+		return fmt.Errorf("order %s: %w", b.id, err)
+	}
 	e := b.change.Entry
 	ended := make([]ledger.Key, 0, len(e.Voids))
 	for _, n := range e.Voids {
@@ -350,6 +357,7 @@ func (t *tx) post(id string, p ledger.Posting, at time.Time) {
 // as it left them. Accounts of single orders go when they are empty, so that the
 // table stays small.
 func (t *tx) closeBooks() {
+	t.door.close(t)
 	t.flush(newAddresses, newEvents, newWork, newQuestions, newPostings)
 	keys := make([]ledger.Key, 0, len(t.changed))
 	for k := range t.changed {

@@ -31,6 +31,39 @@ type termsRow struct {
 	PayTo      addressRow `json:"pay_to"`
 	Patience   [6]int64   `json:"patience"` // nanoseconds, in the order of the domain's fields
 	CreatedAt  int64      `json:"created_at"`
+	Origin     *originRow `json:"origin,omitzero"`
+}
+
+type originRow struct {
+	Key       string            `json:"key,omitzero"`
+	Kind      string            `json:"kind,omitzero"`
+	Client    string            `json:"client,omitzero"`
+	Counts    []string          `json:"counts,omitempty"`
+	Reference string            `json:"reference,omitzero"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	PointsTo  string            `json:"points_to,omitzero"`
+	Private   bool              `json:"private,omitzero"`
+}
+
+func originToRow(o order.Origin) *originRow {
+	r := &originRow{
+		Key: string(o.Key), Kind: string(o.Kind), Client: o.Client, Counts: o.Counts, Reference: o.Reference,
+		Metadata: o.Metadata, PointsTo: o.PointsTo, Private: o.Private,
+	}
+	if reflect.ValueOf(*r).IsZero() {
+		return nil
+	}
+	return r
+}
+
+func (r *originRow) origin() order.Origin {
+	if r == nil {
+		return order.Origin{}
+	}
+	return order.Origin{
+		Key: integrator.KeyID(r.Key), Kind: integrator.Kind(r.Kind), Client: r.Client, Counts: r.Counts, Reference: r.Reference,
+		Metadata: r.Metadata, PointsTo: r.PointsTo, Private: r.Private,
+	}
 }
 
 // orderRow is what becomes of an order.
@@ -137,21 +170,22 @@ func termsToRow(o order.Order) termsRow {
 	return termsRow{
 		V: docVersion, ID: string(o.ID), Session: hex.EncodeToString(o.Session[:]), Integrator: string(o.Integrator),
 		Quote: quoteToRow(o.Quote), DepositTo: addressToRow(o.DepositTo), PayTo: addressToRow(o.PayTo),
-		Patience: patienceToRow(o.Patience), CreatedAt: micro(o.CreatedAt),
+		Patience: patienceToRow(o.Patience), CreatedAt: micro(o.CreatedAt), Origin: originToRow(o.Origin),
 	}
 }
 
 // sameTerms reports whether two versions of an order have the same terms.
 func sameTerms(a, b order.Order) bool {
 	return a.ID == b.ID && a.Session == b.Session && a.Integrator == b.Integrator && a.DepositTo == b.DepositTo &&
-		a.PayTo == b.PayTo && a.Patience == b.Patience && a.CreatedAt.Equal(b.CreatedAt) && reflect.DeepEqual(a.Quote, b.Quote)
+		a.PayTo == b.PayTo && a.Patience == b.Patience && a.CreatedAt.Equal(b.CreatedAt) &&
+		reflect.DeepEqual(a.Quote, b.Quote) && reflect.DeepEqual(a.Origin, b.Origin)
 }
 
 // order is an order of which nothing but the terms is known.
 func (r termsRow) order() (order.Order, error) {
 	o := order.Order{
 		ID: order.ID(r.ID), Integrator: integrator.ID(r.Integrator), DepositTo: r.DepositTo.address(), PayTo: r.PayTo.address(),
-		Patience: patienceFromRow(r.Patience), CreatedAt: unmicro(r.CreatedAt),
+		Patience: patienceFromRow(r.Patience), CreatedAt: unmicro(r.CreatedAt), Origin: r.Origin.origin(),
 	}
 	if n, err := hex.Decode(o.Session[:], []byte(r.Session)); err != nil || n != len(o.Session) {
 		return order.Order{}, fmt.Errorf("order %s: its session is not 32 bytes of hex", r.ID)
@@ -184,7 +218,7 @@ func orderToRow(o order.Order) orderRow {
 func (r orderRow) order(terms order.Order) order.Order {
 	o := order.Order{
 		ID: terms.ID, Session: terms.Session, Integrator: terms.Integrator, Quote: terms.Quote,
-		DepositTo: terms.DepositTo, PayTo: terms.PayTo, Patience: terms.Patience, CreatedAt: terms.CreatedAt,
+		DepositTo: terms.DepositTo, PayTo: terms.PayTo, Patience: terms.Patience, CreatedAt: terms.CreatedAt, Origin: terms.Origin,
 
 		Version: r.Version, State: order.State(r.State), RefundTo: r.RefundTo.address(),
 		Received: r.Received, InHand: order.Sum{Asset: r.InHand.Asset.asset(), Amount: r.InHand.Amount}, Step: r.Step,

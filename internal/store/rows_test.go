@@ -66,6 +66,16 @@ func (r random) fill(v reflect.Value) {
 		for i := range n {
 			r.fill(v.Index(i))
 		}
+	case reflect.Map:
+		for range r.IntN(4) {
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(v.Type()))
+			}
+			k, e := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			r.fill(k)
+			r.fill(e)
+			v.SetMapIndex(k, e)
+		}
 	case reflect.Array:
 		for i := range v.Len() {
 			r.fill(v.Index(i))

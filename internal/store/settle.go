@@ -17,7 +17,8 @@ var _ settle.Store = (*DB)(nil)
 
 // What the changes of a batch add, each kind in as few statements as there can be.
 var (
-	newOrders    = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at)`, 10)
+	newOrders = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at,
+  session, key, reference)`, 13)
 	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, 5)
 	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, 11)
 	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, 8)
@@ -111,7 +112,8 @@ func (t *tx) writeLines(b *booking) {
 	}
 	switch {
 	case c.Was == 0:
-		t.add(newOrders, id, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due, due, string(o.Integrator), micro(o.CreatedAt))
+		t.add(newOrders, id, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due, due, string(o.Integrator), micro(o.CreatedAt),
+			sessionText(o), string(o.Origin.Key), o.Origin.Reference)
 		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, seq)
 	case l.wakes:
 		t.add(wakeMoves, id, c.Was, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due)
@@ -125,6 +127,7 @@ func (t *tx) writeLines(b *booking) {
 	for i, why := range l.asks {
 		t.add(newQuestions, fmt.Sprintf("%s@%d/%d", id, o.Version, i), id, string(why), micro(c.At))
 	}
+	t.door.write(t, b.was, c)
 	b.now = l.now
 	t.orders[o.ID] = &l.now
 }
@@ -140,7 +143,7 @@ func dueAt(o order.Order) any {
 
 // Create implements settle.Store.
 func (db *DB) Create(ctx context.Context, c order.Change) error {
-	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, decide: func(order.Order) (order.Change, error) { return c, nil }}
+	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, made: &c, decide: func(order.Order) (order.Change, error) { return c, nil }}
 	return db.writer.do(ctx, &op{booking: b, conflict: func(t *tx) error {
 		taken := false
 		err := t.read(ask(func(row) error { taken = true; return nil },

@@ -31,6 +31,7 @@ type tx struct {
 	rows    map[*many][]any // what bookings add
 	changed map[ledger.Key]bool
 	held    map[string]bool // reservations that were made or ended
+	door    door
 }
 
 // head are the newest numbers of the feed and of the postings.

@@ -1,0 +1,54 @@
+package order
+
+import (
+	"fmt"
+	"time"
+
+	"ferry/internal/integrator"
+)
+
+// Origin is who made an order and what they noted on it. Nothing that happens to
+// the money is decided by it.
+type Origin struct {
+	Key       integrator.KeyID
+	Kind      integrator.Kind // of the key
+	Client    string          // digest of the end user's address; empty where none was told
+	Counts    []string        // whose open orders it is one of
+	Reference string
+	Metadata  map[string]string
+	PointsTo  string
+	Private   bool // kept out of public activity
+}
+
+// Ceiling bounds how many open orders one subject may have. It is counted where
+// the order is written, so that it can not be overshot.
+type Ceiling struct {
+	Name    string // of the limit, for whoever is refused
+	Subject string // whose orders count: an integrator, one of its clients, an address
+	Max     int64  // zero: counted, not bounded
+	Window  time.Duration
+}
+
+// TooMany says that a ceiling refused a new order.
+type TooMany struct {
+	Ceiling Ceiling
+	Oldest  time.Time // of the orders that count
+}
+
+func (e *TooMany) Error() string {
+	return fmt.Sprintf("order: %s has %d open orders within %s already", e.Ceiling.Subject, e.Ceiling.Max, e.Ceiling.Window)
+}
+
+// Once names a request that may make one order only. Scope and Key are whose it is
+// and how they call it, Body is a digest of what was asked.
+type Once struct{ Scope, Key, Body string }
+
+// Made says that the request was carried out before.
+type Made struct {
+	Order ID
+	Same  bool // it asked for the same
+}
+
+func (e *Made) Error() string {
+	return fmt.Sprintf("order: the request has made order %s before", e.Order)
+}

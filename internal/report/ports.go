@@ -1,0 +1,42 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"ferry/internal/integrator"
+	"ferry/internal/order"
+)
+
+// Store is where the facts and their tallies are.
+type Store interface {
+	// Tallies are those of a subject with a bucket from one to another.
+	Tallies(ctx context.Context, subject string, from, to int64) ([]Tally, error)
+	// OpenOrders is how many unfinished orders of a subject were made after a time.
+	OpenOrders(ctx context.Context, subject string, after time.Time) (int64, error)
+	// Attributed are orders of an integrator, newest first.
+	Attributed(ctx context.Context, id integrator.ID, f Filter, from order.Place, n int) (Page, error)
+	// Keys are all keys of an integrator, the newest first.
+	Keys(ctx context.Context, id integrator.ID) ([]integrator.Key, error)
+}
+
+// Filter narrows a list; what is empty does not.
+type Filter struct {
+	State     order.State
+	Fee       order.FeeStatus
+	Key       integrator.KeyID
+	Reference string
+	From, To  time.Time // made from and before
+}
+
+// Narrows reports whether an order may be left out for anything but its time.
+func (f Filter) Narrows() bool {
+	return f.State != "" || f.Fee != "" || f.Key != "" || f.Reference != ""
+}
+
+// Page is a part of a list. A page with a next place may be short, even empty: a
+// filter that few orders pass is not let search for ever.
+type Page struct {
+	Orders []order.Order
+	Next   order.Place // zero: that was all
+}

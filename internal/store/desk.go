@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"ferry/internal/order"
+)
+
+const (
+	// The newest first, from one that was shown last.
+	sqlSessionOrders = `SELECT made.terms, e.after FROM orders o
+JOIN order_events made ON made.seq = o.terms_seq JOIN order_events e ON e.seq = o.seq
+WHERE o.session = $1 AND (o.created_at, o.id) < ($2, $3) ORDER BY o.created_at DESC, o.id DESC LIMIT CAST($4 AS BIGINT)`
+	sqlOrderMade     = `SELECT terms, after FROM order_events WHERE order_id = $1 AND key = 'created'`
+	sqlForgetRequest = `DELETE FROM requests WHERE (scope, key) IN
+  (SELECT scope, key FROM requests WHERE at < $1 ORDER BY at LIMIT CAST($2 AS BIGINT))`
+	sqlCountOpen = `SELECT COUNT(*) FROM open_orders WHERE subject = $1 AND created_at > $2`
+)
+
+// before are the two values that everything to be shown comes before.
+func before(p order.Place) (at int64, id string) {
+	if p.At.IsZero() {
+		return int64(^uint64(0) >> 1), ""
+	}
+	return micro(p.At), string(p.ID)
+}
+
+// SessionOrders are the orders of a session, newest first.
+func (db *DB) SessionOrders(ctx context.Context, session [32]byte, from order.Place, n int) ([]order.Order, error) {
+	var orders []order.Order
+	at, id := before(from)
+	err := db.engine.read(ctx, ask(func(r row) error {
+		o, err := scanOrder(r)
+		orders = append(orders, o)
+		return err
+	}, sqlSessionOrders, hex.EncodeToString(session[:]), at, id, int64(n)))
+	if err != nil {
+		return nil, fmt.Errorf("orders of a session: %w", err)
+	}
+	return orders, nil
+}
+
+// OrderMade is an order as it was made.
+func (db *DB) OrderMade(ctx context.Context, id order.ID) (o order.Order, err error) {
+	err = db.engine.read(ctx, ask(func(r row) (err error) {
+		o, err = scanOrder(r)
+		return err
+	}, sqlOrderMade, string(id)))
+	if err != nil {
+		return order.Order{}, fmt.Errorf("order %s: %w", id, err)
+	}
+	return o, nil
+}
+
+// ForgetRequests lets go of requests that were made before a time, and says whether
+// there may be more of them.
+func (db *DB) ForgetRequests(ctx context.Context, before time.Time, n int) error {
+	return db.write(ctx, "forget old requests", do(sqlForgetRequest, micro(before), int64(n)))
+}
+
+// OpenOrders is how many unfinished orders of a subject were made after a time.
+func (db *DB) OpenOrders(ctx context.Context, subject string, after time.Time) (n int64, err error) {
+	err = db.engine.read(ctx, ask(func(r row) error { return r.Scan(&n) }, sqlCountOpen, subject, micro(after)))
+	if err != nil {
+		return 0, fmt.Errorf("open orders of %s: %w", subject, err)
+	}
+	return n, nil
+}
