@@ -70,6 +70,20 @@ type Quote struct {
 	Integrator   integrator.ID
 	USD          money.USD // what In was worth when quoted
 	ExpiresAt    time.Time
+	Shown        Shown
+}
+
+// Shown is what the customer was told beside the promise. Nothing is decided by it.
+type Shown struct {
+	ExactOut      bool // Out was asked for, not In
+	Slippage      money.Percent
+	MinOut, MaxIn money.Amount
+	OutUSD        money.USD
+	NetworkUSD    money.USD
+	ServiceUSD    money.USD
+	FeeUSD        money.USD // of the integrator
+	Confirmations uint64
+	Takes         time.Duration
 }
 
 // Errors of quotes.

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"ferry/internal/integrator"
 	"ferry/internal/money"
@@ -28,6 +29,42 @@ type quoteRow struct {
 	Integrator string       `json:"integrator,omitzero"`
 	USD        int64        `json:"usd"`
 	ExpiresAt  int64        `json:"expires_at"`
+	Shown      *shownRow    `json:"shown,omitzero"`
+}
+
+type shownRow struct {
+	ExactOut      bool         `json:"exact_out,omitzero"`
+	Slippage      int32        `json:"slippage,omitzero"`
+	MinOut        money.Amount `json:"min_out,omitzero"`
+	MaxIn         money.Amount `json:"max_in,omitzero"`
+	OutUSD        int64        `json:"out_usd,omitzero"`
+	NetworkUSD    int64        `json:"network_usd,omitzero"`
+	ServiceUSD    int64        `json:"service_usd,omitzero"`
+	FeeUSD        int64        `json:"fee_usd,omitzero"`
+	Confirmations uint64       `json:"confirmations,omitzero"`
+	Takes         int64        `json:"takes,omitzero"`
+}
+
+func shownToRow(s quote.Shown) *shownRow {
+	if s == (quote.Shown{}) {
+		return nil
+	}
+	return &shownRow{
+		ExactOut: s.ExactOut, Slippage: int32(s.Slippage), MinOut: s.MinOut, MaxIn: s.MaxIn, OutUSD: int64(s.OutUSD),
+		NetworkUSD: int64(s.NetworkUSD), ServiceUSD: int64(s.ServiceUSD), FeeUSD: int64(s.FeeUSD),
+		Confirmations: s.Confirmations, Takes: int64(s.Takes),
+	}
+}
+
+func (r *shownRow) shown() quote.Shown {
+	if r == nil {
+		return quote.Shown{}
+	}
+	return quote.Shown{
+		ExactOut: r.ExactOut, Slippage: money.Percent(r.Slippage), MinOut: r.MinOut, MaxIn: r.MaxIn, OutUSD: money.USD(r.OutUSD),
+		NetworkUSD: money.USD(r.NetworkUSD), ServiceUSD: money.USD(r.ServiceUSD), FeeUSD: money.USD(r.FeeUSD),
+		Confirmations: r.Confirmations, Takes: time.Duration(r.Takes),
+	}
 }
 
 type stepRow struct {
@@ -49,7 +86,7 @@ func quoteToRow(q quote.Quote) quoteRow {
 		ID: string(q.ID), Give: assetToRow(q.Give), Get: assetToRow(q.Get), In: q.In, Out: q.Out, MinIn: q.MinIn, MaxIn: q.MaxIn,
 		Mode: string(q.Mode), Under: int32(q.Tolerance.Under), Over: int32(q.Tolerance.Over),
 		UnderDo: string(q.Tolerance.UnderAction), OverDo: string(q.Tolerance.OverAction), WrongDo: string(q.Tolerance.WrongAsset),
-		Integrator: string(q.Integrator), USD: int64(q.USD), ExpiresAt: micro(q.ExpiresAt),
+		Integrator: string(q.Integrator), USD: int64(q.USD), ExpiresAt: micro(q.ExpiresAt), Shown: shownToRow(q.Shown),
 	}
 	for _, s := range q.Steps {
 		r.Steps = append(r.Steps, stepRow{
@@ -65,7 +102,7 @@ func quoteToRow(q quote.Quote) quoteRow {
 func (r quoteRow) quote() (quote.Quote, error) {
 	q := quote.Quote{
 		ID: quote.ID(r.ID), Give: r.Give.asset(), Get: r.Get.asset(), In: r.In, Out: r.Out, MinIn: r.MinIn, MaxIn: r.MaxIn,
-		Mode: quote.RateMode(r.Mode), Integrator: integrator.ID(r.Integrator), USD: money.USD(r.USD), ExpiresAt: unmicro(r.ExpiresAt),
+		Mode: quote.RateMode(r.Mode), Integrator: integrator.ID(r.Integrator), USD: money.USD(r.USD), ExpiresAt: unmicro(r.ExpiresAt), Shown: r.Shown.shown(),
 		Tolerance: quote.Tolerance{
 			Under: money.Percent(r.Under), Over: money.Percent(r.Over),
 			UnderAction: quote.Action(r.UnderDo), OverAction: quote.Action(r.OverDo), WrongAsset: quote.Action(r.WrongDo),
