@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,16 +30,22 @@ type Directory struct {
 type snapshot struct {
 	version   int64
 	asked     time.Time // when the question was put; the answer is at least that young
-	keys      tree[integrator.Digest, integrator.Key]
-	companies tree[integrator.ID, integrator.Integrator]
+	keys      tree[integrator.Digest, entry]
+	companies pages
+	// numbers are the places of the companies. Only who asks may touch them.
+	numbers map[integrator.ID]uint32
 }
 
-// idSeed keeps anybody from choosing ids that fall into one place.
-var idSeed = maphash.MakeSeed()
+// entry has of a key what decides whether it opens anything.
+type entry struct {
+	key     *integrator.Key
+	owner   uint32
+	revoked bool
+}
+
+func emptySnapshot() *snapshot { return &snapshot{numbers: map[integrator.ID]uint32{}} }
 
 func digestHash(d *integrator.Digest) uint64 { return binary.LittleEndian.Uint64(d[:]) }
-
-func idHash(id integrator.ID) uint64 { return maphash.String(idSeed, string(id)) }
 
 // NewDirectory asks the register for everything it has.
 func NewDirectory(ctx context.Context, reg Register, cfg Config) (*Directory, error) {
@@ -49,7 +54,7 @@ func NewDirectory(ctx context.Context, reg Register, cfg Config) (*Directory, er
 		return nil, err
 	}
 	d := &Directory{reg: reg, cfg: cfg, wake: make(chan struct{}, 1)}
-	d.known.Store(&snapshot{})
+	d.known.Store(emptySnapshot())
 	if err := d.ask(ctx); err != nil {
 		return nil, err
 	}
@@ -106,7 +111,7 @@ func (d *Directory) ask(ctx context.Context) error {
 	if err == nil && changes.Version < known.version {
 		// The register was put back to an earlier time: what is known here may not be
 		// there any more, so nothing of it is kept.
-		known = &snapshot{}
+		known = emptySnapshot()
 		changes, err = d.reg.Changes(ctx, 0)
 	}
 	if err != nil {
@@ -118,44 +123,57 @@ func (d *Directory) ask(ctx context.Context) error {
 
 // with is the snapshot after an answer.
 func (s *snapshot) with(c *Changes, asked time.Time) *snapshot {
-	next := &snapshot{version: c.Version, asked: asked, keys: s.keys, companies: s.companies}
-	e := new(edit)
+	next := &snapshot{version: c.Version, asked: asked, keys: s.keys, numbers: s.numbers}
+	companies := make(map[uint32]*integrator.Integrator, len(c.Integrators))
 	for _, i := range c.Integrators {
-		next.companies = next.companies.put(e, idHash(i.ID), i.ID, &i)
+		companies[s.number(i.ID)] = &i
 	}
+	next.companies = s.companies.with(companies)
+	e := new(edit)
 	for _, k := range c.Keys {
-		next.keys = next.keys.put(e, digestHash(&k.Digest), k.Digest, &k)
+		next.keys = next.keys.put(e, digestHash(&k.Digest), k.Digest, entry{key: &k, owner: s.number(k.Integrator), revoked: k.Revoked()})
 	}
 	return next
+}
+
+// number is the place of a company, which it may have before it is known itself.
+// Places begin at 1: the first is nobody's.
+func (s *snapshot) number(id integrator.ID) uint32 {
+	n, ok := s.numbers[id]
+	if !ok {
+		n = uint32(len(s.numbers)) + 1
+		s.numbers[id] = n
+	}
+	return n
 }
 
 // Stand-ins for a key and an integrator that are not there, so that looking for an
 // unknown key is the same work as looking for one that is known.
 var (
-	nobodysKey = integrator.Key{Integrator: "int_00000000000000000000000000"}
+	nobodysKey = entry{key: &integrator.Key{}}
 	nobody     = integrator.Integrator{}
 )
 
 // find is a key with its integrator, or why they open nothing. The kind is the one
 // that the key's form says: a register that says another is not believed.
-func (s *snapshot) find(d integrator.Digest, kind integrator.Kind) (*integrator.Key, *integrator.Integrator, *fault.Error) {
-	key := s.keys.get(digestHash(&d), d)
-	unknown := key == nil
+func (s *snapshot) find(d *integrator.Digest, kind integrator.Kind) (*integrator.Key, *integrator.Integrator, *fault.Error) {
+	found := s.keys.get(digestHash(d), *d)
+	unknown := found == nil
 	if unknown {
-		key = &nobodysKey
+		found = &nobodysKey
 	}
-	owner := s.companies.get(idHash(key.Integrator), key.Integrator)
+	owner := s.companies.at(found.owner)
 	if owner == nil {
 		unknown, owner = true, &nobody
 	}
-	suspended, revoked := owner.Status != integrator.Active, !key.RevokedAt.IsZero()
+	suspended := owner.Status != integrator.Active
 	switch {
-	case unknown || key.Kind != kind:
+	case unknown || found.key.Kind != kind:
 		return nil, nil, errInvalidKey
 	case suspended:
 		return nil, nil, errSuspended
-	case revoked:
+	case found.revoked:
 		return nil, nil, errKeyRevoked
 	}
-	return key, owner, nil
+	return found.key, owner, nil
 }

@@ -95,7 +95,7 @@ func (g *Gate) Again(p *Principal, now time.Time) (Principal, error) {
 		return Principal{}, errStale
 	}
 	var refused *fault.Error
-	if next.Key, next.Integrator, refused = known.find(p.Key.Digest, p.Key.Kind); refused != nil {
+	if next.Key, next.Integrator, refused = known.find(&p.Key.Digest, p.Key.Kind); refused != nil {
 		return Principal{}, refused
 	}
 	if p.Source == Forwarded {
@@ -117,7 +117,8 @@ func (g *Gate) believe(p *Principal, text string, now time.Time) *fault.Error {
 		if now.Sub(known.asked) > g.stale {
 			return errStale
 		}
-		p.Key, p.Integrator, why = known.find(integrator.DigestOf(text), kind)
+		digest := integrator.DigestOf(text)
+		p.Key, p.Integrator, why = known.find(&digest, kind)
 	}
 	if why == nil {
 		return nil
@@ -154,8 +155,8 @@ func (g *Gate) sawKeys(rawQuery string, now time.Time) {
 	keysIn(rawQuery, func(text string) {
 		seen := Notice{Sight: KeyInURL}
 		d := integrator.DigestOf(text)
-		if key := known.keys.get(digestHash(&d), d); key != nil {
-			seen.Key, seen.Integrator = key.ID, key.Integrator
+		if found := known.keys.get(digestHash(&d), d); found != nil {
+			seen.Key, seen.Integrator = found.key.ID, found.key.Integrator
 		}
 		g.notices.say(seen, now)
 	})

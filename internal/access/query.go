@@ -92,6 +92,20 @@ func beforeEqual(s string) string {
 	return name
 }
 
+// folded is every letter small, and zero for the punctuation that does not count.
+var folded = func() (f [256]byte) {
+	for c := range f {
+		f[c] = byte(c)
+	}
+	for c := 'A'; c <= 'Z'; c++ {
+		f[c] = byte(c - 'A' + 'a')
+	}
+	for _, c := range "-_. []+" {
+		f[c] = 0
+	}
+	return f
+}()
+
 // namesKey reports whether a parameter's name, without its punctuation and in small
 // letters, is one that people use for keys.
 func namesKey(name string) bool {
@@ -103,12 +117,10 @@ func namesKey(name string) bool {
 	var buf [longest]byte
 	n := 0
 	for i := 0; i < len(name); i++ {
-		c := name[i]
+		c := folded[name[i]]
 		switch {
-		case strings.IndexByte("-_. []+", c) >= 0:
+		case c == 0:
 			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
 		case c == kelvin[0] && strings.HasPrefix(name[i:], kelvin):
 			c, i = 'k', i+len(kelvin)-1
 		case c == longSmall[0] && strings.HasPrefix(name[i:], longSmall):

@@ -5,7 +5,7 @@ import "slices"
 // A tree is a map that is never changed: putting gives another one that shares all
 // but one path with it. Readers therefore need no lock, and a change among many keys
 // costs the length of a path, not the number of keys.
-type tree[K comparable, V any] struct{ root *node[K, V] }
+type tree[K comparable, V any] struct{ root *branch[K, V] }
 
 const (
 	branchBits = 5
@@ -14,82 +14,77 @@ const (
 	hashBits   = 64
 )
 
-// node is a branch, which has kids, or a leaf, which has items.
-type node[K comparable, V any] struct {
+type branch[K comparable, V any] struct {
 	edit  *edit
-	kids  *[branches]*node[K, V]
+	slots [branches]slot[K, V]
+}
+
+// slot leads to a branch below, or has items. They are held without a step between,
+// because among many keys every step is a wait for memory.
+type slot[K comparable, V any] struct {
+	below *branch[K, V]
 	items []item[K, V]
 }
 
 type item[K comparable, V any] struct {
 	hash  uint64
 	key   K
-	value *V
+	value V
 }
 
-// An edit marks the nodes that were made for one change and that nobody has seen
+// An edit marks the branches that were made for one change and that nobody has seen
 // yet, so that many puts of one change copy a path once.
 type edit struct{ _ byte }
 
 // get is the value of a key, or nil.
 func (t tree[K, V]) get(hash uint64, key K) *V {
-	n := t.root
-	for rest := hash; n != nil; rest >>= branchBits {
-		if n.kids == nil {
-			break
+	for b, rest := t.root, hash; b != nil; rest >>= branchBits {
+		s := &b.slots[rest%branches]
+		for i := range s.items {
+			if it := &s.items[i]; it.hash == hash && it.key == key {
+				return &it.value
+			}
 		}
-		n = n.kids[rest%branches]
-	}
-	if n == nil {
-		return nil
-	}
-	for i := range n.items {
-		if it := &n.items[i]; it.hash == hash && it.key == key {
-			return it.value
-		}
+		b = s.below
 	}
 	return nil
 }
 
 // put gives the tree with a value.
-func (t tree[K, V]) put(e *edit, hash uint64, key K, value *V) tree[K, V] {
+func (t tree[K, V]) put(e *edit, hash uint64, key K, value V) tree[K, V] {
 	return tree[K, V]{root: t.root.put(e, 0, item[K, V]{hash: hash, key: key, value: value})}
 }
 
-func (n *node[K, V]) put(e *edit, depth uint, it item[K, V]) *node[K, V] {
-	if n == nil {
-		return &node[K, V]{edit: e, items: []item[K, V]{it}}
+func (b *branch[K, V]) put(e *edit, depth uint, it item[K, V]) *branch[K, V] {
+	b = b.mine(e)
+	s := &b.slots[it.hash>>depth%branches]
+	if s.below != nil {
+		s.below = s.below.put(e, depth+branchBits, it)
+		return b
 	}
-	n = n.mine(e)
-	if n.kids != nil {
-		i := it.hash >> depth % branches
-		n.kids[i] = n.kids[i].put(e, depth+branchBits, it)
-		return n
+	// Items may be shared with a tree that somebody reads, so they are copied always.
+	items := slices.DeleteFunc(slices.Clone(s.items), func(have item[K, V]) bool { return have.key == it.key })
+	items = append(items, it)
+	if len(items) <= leafItems || depth+branchBits >= hashBits {
+		s.items = items
+		return b
 	}
-	if i := slices.IndexFunc(n.items, func(have item[K, V]) bool { return have.key == it.key }); i >= 0 {
-		n.items[i] = it
-		return n
+	s.items = nil
+	for _, it := range items {
+		s.below = s.below.put(e, depth+branchBits, it)
 	}
-	if n.items = append(n.items, it); len(n.items) <= leafItems || depth+branchBits > hashBits {
-		return n
-	}
-	branch := &node[K, V]{edit: e, kids: new([branches]*node[K, V])}
-	for _, it := range n.items {
-		i := it.hash >> depth % branches
-		branch.kids[i] = branch.kids[i].put(e, depth+branchBits, it)
-	}
-	return branch
+	return b
 }
 
-// mine is the node itself where this edit made it, else a copy.
-func (n *node[K, V]) mine(e *edit) *node[K, V] {
-	if n.edit == e {
-		return n
+// mine is the branch itself where this edit made it, else a copy.
+func (b *branch[K, V]) mine(e *edit) *branch[K, V] {
+	switch {
+	case b == nil:
+		return &branch[K, V]{edit: e}
+	case b.edit == e:
+		return b
 	}
-	c := &node[K, V]{edit: e, items: slices.Clone(n.items)}
-	if n.kids != nil {
-		kids := *n.kids
-		c.kids = &kids
-	}
-	return c
+	c := *b
+	c.edit = e
+	return &c
 }
