@@ -7,4 +7,8 @@
 // was revoked opens nothing a minute later, whatever the database does; and that a
 // wrong proof and a missing order are the same work and the same answer. It never
 // asks the database while a request waits.
+//
+// It must never keep, log or tell a key, a session or an end user's address, and it
+// must never answer from what it knew a minute ago. Directory.Run asks the register
+// by itself every so often, and at once when Wake is called.
 package access
