@@ -62,7 +62,7 @@ func BenchmarkTakeSixOneCompanyOneCaller(b *testing.B) {
 	}
 }
 
-func BenchmarkTakeSixOneCompany64Callers(b *testing.B)       { benchmarkTake(b, 32, 1) }
+func BenchmarkTakeSixOneCompany64Callers(b *testing.B)        { benchmarkTake(b, 32, 1) }
 func BenchmarkTakeSixThousandCompanies64Callers(b *testing.B) { benchmarkTake(b, 32, 1000) }
 
 func BenchmarkClaimsSix(b *testing.B) {

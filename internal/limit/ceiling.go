@@ -44,7 +44,7 @@ func OpenCeilings(p *access.Principal, cfg IPLimits) []Ceiling {
 // nobody is told to wait longer than a minute for it to grow too old to count.
 func TooManyOpen(c Ceiling, oldest, now time.Time) *fault.Error {
 	seconds := wholeSeconds(oldest.Add(c.Window).Sub(now))
-	seconds = min(max(seconds, 1), int(Window/time.Second))
+	seconds = min(max(seconds, 1), int32(Window/time.Second))
 	f := fault.New(fault.Exhausted, "too_many_open_orders",
 		"The limit %s of %d unfinished orders is reached. Let one of them finish, or try again in %d seconds.",
 		c.Resource, c.Limit, seconds)

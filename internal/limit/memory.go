@@ -67,17 +67,25 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 		found [MaxClaims]*entry
 	)
 	for i := range claims {
-		homes[i] = m.home(&claims[i].Subject, &held)
+		if homes[i] = sameHome(claims, &homes, i); homes[i] == nil {
+			homes[i] = m.home(&claims[i].Subject, &held)
+		}
 	}
 	m.lock(now, &held)
+	var seen uint32 // resources, so that a claim made twice is noticed
 	for i := range claims {
 		c := &claims[i]
 		if c.Limit <= 0 {
 			continue
 		}
+		asked := int64(1)
+		if seen&(1<<c.Resource) != 0 {
+			asked += twins(claims[:i], c)
+		}
+		seen |= 1 << c.Resource
 		e := homes[i].find(&c.Subject)
 		found[i] = e
-		v.add(judged(claims[:i+1], e, homes[i].clock.now))
+		v.add(judged(c, asked, e, homes[i].clock.now))
 	}
 	if take && v.Allowed() {
 		grant(&v, claims, &homes, &found)
@@ -86,16 +94,34 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 	return v
 }
 
-// judged is the state of the last of some claims, before anything is taken. Those
-// before it count too if they are of the same subject.
-func judged(claims []Claim, e *entry, t int64) State {
-	c := &claims[len(claims)-1]
-	asked, used := int64(1), int64(0)
-	for i := range claims[:len(claims)-1] {
-		if claims[i].Resource == c.Resource && claims[i].Limit > 0 && claims[i].Subject == c.Subject {
-			asked++
+// sameHome is the shard of the nearest earlier claim that must be in the same, so that
+// a company or an address is not looked for again.
+func sameHome(claims []Claim, homes *[MaxClaims]*shard, i int) *shard {
+	s := &claims[i].Subject
+	for j := i - 1; j >= 0; j-- {
+		o := &claims[j].Subject
+		if s.Client == o.Client && s.Company == o.Company && s.Company != "" {
+			return homes[j]
 		}
 	}
+	return nil
+}
+
+// twins is how many of some claims are of the same subject as c.
+func twins(claims []Claim, c *Claim) int64 {
+	n := int64(0)
+	for i := range claims {
+		if claims[i].Limit > 0 && claims[i].Subject == c.Subject {
+			n++
+		}
+	}
+	return n
+}
+
+// judged is the state of a claim before anything is taken, the last of so many of its
+// subject that are asked for.
+func judged(c *Claim, asked int64, e *entry, t int64) State {
+	used := int64(0)
 	s := State{Resource: c.Resource, Limit: c.Limit}
 	over := asked - c.Limit
 	if e != nil {
@@ -105,7 +131,7 @@ func judged(claims []Claim, e *entry, t int64) State {
 	}
 	s.Left, s.Exhausted = max(c.Limit-used, 0), over > 0
 	if s.Exhausted && s.Seconds == 0 { // more at once than there ever is
-		s.Seconds = int(Window / time.Second)
+		s.Seconds = int32(Window / time.Second)
 	}
 	return s
 }

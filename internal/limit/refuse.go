@@ -35,12 +35,12 @@ func waiting(f *fault.Error, exhausted []State) *fault.Error {
 		list[i] = map[string]any{
 			detailResource: s.Resource.String(),
 			"limit":        s.Limit,
-			detailSeconds:  s.Seconds,
+			detailSeconds:  int(s.Seconds),
 		}
 	}
 	f.Detail = map[string]any{
 		detailResource:  exhausted[0].Resource.String(),
-		detailSeconds:   exhausted[0].Seconds,
+		detailSeconds:   int(exhausted[0].Seconds),
 		detailExhausted: list,
 	}
 	return f

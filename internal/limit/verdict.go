@@ -10,20 +10,20 @@ const MaxClaims = 8
 
 // State is how one claim stands after it was judged.
 type State struct {
-	Resource Resource
-	Limit    int64
-	Left     int64 // what may still be taken
+	Limit int64
+	Left  int64 // what may still be taken
 	// Seconds is after how many of them one more is free than now, from 1 to 60; zero
 	// if nothing is used. Of a claim that is exhausted it is how long to wait.
-	Seconds   int
+	Seconds   int32
+	Resource  Resource
 	Exhausted bool
 }
 
 // Verdict is what became of a request's claims.
 type Verdict struct {
 	states [MaxClaims]State
-	n      int
-	worst  int // one more than the index of the exhausted claim with the longest wait
+	n      uint8
+	worst  uint8 // one more than the index of the exhausted claim with the longest wait
 }
 
 func (v *Verdict) add(s State) {

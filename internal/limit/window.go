@@ -89,9 +89,9 @@ func (w *window) free(units, t int64) time.Duration {
 
 // wholeSeconds rounds up: after so many seconds the time is over, a second earlier
 // it is not.
-func wholeSeconds(d time.Duration) int {
+func wholeSeconds(d time.Duration) int32 {
 	if d <= 0 {
 		return 0
 	}
-	return int((d + time.Second - 1) / time.Second)
+	return int32((d + time.Second - 1) / time.Second)
 }
