@@ -170,8 +170,13 @@ func TestAGateHasRoomForSomeAndEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !g.Enter() || !g.Enter() || g.Enter() || g.Inside() != 2 {
-		t.Error("two have room, a third has none")
+	for i, want := range []bool{true, true, false} {
+		if g.Enter() != want {
+			t.Errorf("request %d of two at once", i+1)
+		}
+	}
+	if g.Inside() != 2 {
+		t.Errorf("%d inside", g.Inside())
 	}
 	if g.Leave(); !g.Enter() || g.Enter() {
 		t.Error("whoever leaves makes room for one")
