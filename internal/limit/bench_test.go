@@ -65,6 +65,38 @@ func BenchmarkTakeSixOneCompanyOneCaller(b *testing.B) {
 func BenchmarkTakeSixOneCompany64Callers(b *testing.B)        { benchmarkTake(b, 32, 1) }
 func BenchmarkTakeSixThousandCompanies64Callers(b *testing.B) { benchmarkTake(b, 32, 1000) }
 
+// More subjects must not make a request dearer, but for the machine's caches.
+func BenchmarkTakeAmongAddresses(b *testing.B) {
+	for _, n := range []uint64{100, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			m, claims := memory(b, noon), make([]limit.Claim, 1)
+			b.ReportAllocs()
+			i := uint64(0)
+			for b.Loop() {
+				claims[0] = byAddress(i*7919%n, plenty)
+				m.Take(noon, claims)
+				i++
+			}
+		})
+	}
+}
+
+// Every request comes from an address that was never seen, and memory is full.
+func BenchmarkTakeNewAddresses(b *testing.B) {
+	m, claims := memory(b, noon), make([]limit.Claim, 1)
+	for n := range uint64(2 * limit.DefaultEntries) {
+		claims[0] = byAddress(n, 60)
+		m.Take(noon, claims)
+	}
+	b.ReportAllocs()
+	n := uint64(2 * limit.DefaultEntries)
+	for b.Loop() {
+		claims[0] = byAddress(n, 60)
+		m.Take(noon, claims)
+		n++
+	}
+}
+
 func BenchmarkClaimsSix(b *testing.B) {
 	p := server(access.Forwarded)
 	dst := make([]limit.Claim, 0, limit.MaxClaims)

@@ -61,10 +61,10 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 		panic(fmt.Sprintf("limit: %d claims at once; a verdict has room for %d", len(claims), MaxClaims))
 	}
 	var (
-		v     Verdict
 		held  locks
 		homes [MaxClaims]*shard
 		found [MaxClaims]*entry
+		over  [MaxClaims]int64 // by how much a claim is more than there is
 	)
 	for i := range claims {
 		if homes[i] = sameHome(claims, &homes, i); homes[i] == nil {
@@ -78,17 +78,32 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 		if c.Limit <= 0 {
 			continue
 		}
-		asked := int64(1)
+		over[i] = 1 - c.Limit
 		if seen&(1<<c.Resource) != 0 {
-			asked += twins(claims[:i], c)
+			over[i] += twins(claims[:i], c)
 		}
 		seen |= 1 << c.Resource
-		e := homes[i].find(&c.Subject)
-		found[i] = e
-		v.add(judged(c, asked, e, homes[i].clock.now))
+		if found[i] = homes[i].find(&c.Subject); found[i] != nil {
+			over[i] += found[i].used
+		}
+		take = take && over[i] <= 0
 	}
-	if take && v.Allowed() {
-		grant(&v, claims, &homes, &found)
+	if take {
+		for i := range claims {
+			if claims[i].Limit <= 0 {
+				continue
+			}
+			if found[i] == nil {
+				found[i] = homes[i].findOrAdd(&claims[i].Subject)
+			}
+			found[i].take(homes[i].clock.now)
+		}
+	}
+	var v Verdict
+	for i := range claims {
+		if claims[i].Limit > 0 {
+			v.add(&claims[i], found[i], over[i], homes[i].clock.now)
+		}
 	}
 	m.unlock(&held)
 	return v
@@ -116,43 +131,6 @@ func twins(claims []Claim, c *Claim) int64 {
 		}
 	}
 	return n
-}
-
-// judged is the state of a claim before anything is taken, the last of so many of its
-// subject that are asked for.
-func judged(c *Claim, asked int64, e *entry, t int64) State {
-	used := int64(0)
-	s := State{Resource: c.Resource, Limit: c.Limit}
-	over := asked - c.Limit
-	if e != nil {
-		used = e.used
-		over += used
-		s.Seconds = wholeSeconds(e.free(max(over, 1), t))
-	}
-	s.Left, s.Exhausted = max(c.Limit-used, 0), over > 0
-	if s.Exhausted && s.Seconds == 0 { // more at once than there ever is
-		s.Seconds = int32(Window / time.Second)
-	}
-	return s
-}
-
-// grant takes what was judged and allowed.
-func grant(v *Verdict, claims []Claim, homes *[MaxClaims]*shard, found *[MaxClaims]*entry) {
-	n := 0
-	for i := range claims {
-		c, home := &claims[i], homes[i]
-		if c.Limit <= 0 {
-			continue
-		}
-		e := found[i]
-		if e == nil {
-			e = home.findOrAdd(&c.Subject)
-		}
-		e.take(home.clock.now)
-		s := &v.states[n]
-		s.Left, s.Seconds = c.Limit-e.used, wholeSeconds(e.free(1, home.clock.now))
-		n++
-	}
 }
 
 // Used is how much of each subject counts at the moment, all at the same one.

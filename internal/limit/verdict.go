@@ -3,6 +3,7 @@ package limit
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // MaxClaims is how many claims one request can make.
@@ -26,10 +27,22 @@ type Verdict struct {
 	worst  uint8 // one more than the index of the exhausted claim with the longest wait
 }
 
-func (v *Verdict) add(s State) {
-	v.states[v.n] = s
+// add writes down a claim that was judged; e is nil if nothing of it was ever taken.
+func (v *Verdict) add(c *Claim, e *entry, over, t int64) {
+	s := &v.states[v.n]
 	v.n++
-	if s.Exhausted && (v.worst == 0 || s.Seconds > v.states[v.worst-1].Seconds) {
+	s.Resource, s.Limit, s.Left, s.Exhausted = c.Resource, c.Limit, c.Limit, over > 0
+	if e != nil {
+		s.Left = max(c.Limit-e.used, 0)
+		s.Seconds = wholeSeconds(e.free(max(over, 1), t))
+	}
+	if !s.Exhausted {
+		return
+	}
+	if s.Seconds == 0 { // more at once than there ever is
+		s.Seconds = int32(Window / time.Second)
+	}
+	if v.worst == 0 || s.Seconds > v.states[v.worst-1].Seconds {
 		v.worst = v.n
 	}
 }
