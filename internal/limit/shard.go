@@ -1,0 +1,125 @@
+package limit
+
+import "sync"
+
+// shard is a part of the subjects under one lock, in the order of their use.
+type shard struct {
+	mu             sync.Mutex
+	clock          clock
+	entries        map[Subject]*entry
+	newest, oldest *entry
+	room           int      // how many it may hold; zero for companies, which all have room
+	_              [64]byte // neighbours do not share a cache line
+}
+
+// entry is one subject that was used.
+type entry struct {
+	window
+	subject      Subject
+	newer, older *entry
+	few          [firstRing]bucket // enough for most addresses
+}
+
+// clock makes a time that never falls out of readings that may.
+type clock struct{ now, shift int64 }
+
+// How far a reading may lie behind an earlier one because its goroutine was late.
+// Beyond that somebody set the clock back.
+const (
+	lateMonotonic = span
+	lateWall      = second
+)
+
+// tick is the time now. A late reading counts as the newest one. If the clock was set
+// back, time goes on from where it stood: otherwise everybody who spent just before
+// would be locked out until the clock is there again.
+func (c *clock) tick(reading, late int64) int64 {
+	t := reading + c.shift
+	if t < c.now {
+		if c.now-t > late {
+			c.shift += c.now - t
+		}
+		return c.now
+	}
+	c.now = t
+	return t
+}
+
+// find is the entry of a subject that was used before, or nil; it counts as used now,
+// so that whoever knocks in vain is not forgotten for it.
+func (s *shard) find(subject *Subject) *entry {
+	e := s.entries[*subject]
+	if e != nil {
+		e.expire(s.clock.now)
+		if s.newest != e {
+			s.unlink(e)
+			s.link(e)
+		}
+	}
+	return e
+}
+
+// findOrAdd is the entry of a subject, which is made if there is none. If there is no
+// room, the one that was idle longest goes; those of the request itself were used
+// just now and are fewer than there is room for.
+func (s *shard) findOrAdd(subject *Subject) *entry {
+	if e := s.find(subject); e != nil {
+		return e
+	}
+	if s.room > 0 && len(s.entries) >= s.room {
+		s.drop(s.oldest)
+	}
+	e := &entry{subject: *subject}
+	if e.ring = e.few[:]; s.room == 0 {
+		e.ring = make([]bucket, wholeRing)
+	}
+	if s.entries == nil {
+		s.entries = map[Subject]*entry{}
+	}
+	s.entries[*subject] = e
+	s.link(e)
+	return e
+}
+
+// tidy forgets up to two subjects of which nothing counts any more. One request adds
+// few and all of them tidy, so that the idle do not pile up; and none pays for many.
+func (s *shard) tidy() {
+	for range 2 {
+		e := s.oldest
+		if e == nil {
+			return
+		}
+		if e.expire(s.clock.now); e.n > 0 {
+			return
+		}
+		s.drop(e)
+	}
+}
+
+func (s *shard) drop(e *entry) {
+	s.unlink(e)
+	delete(s.entries, e.subject)
+}
+
+func (s *shard) link(e *entry) {
+	e.older, e.newer = s.newest, nil
+	if s.newest != nil {
+		s.newest.newer = e
+	} else {
+		s.oldest = e
+	}
+	s.newest = e
+}
+
+func (s *shard) unlink(e *entry) {
+	if e.newer != nil {
+		e.newer.older = e.older
+	} else {
+		s.newest = e.older
+	}
+	if e.older != nil {
+		e.older.newer = e.newer
+	} else {
+		s.oldest = e.newer
+	}
+}
