@@ -3,7 +3,9 @@ module ferry
 go 1.26.0
 
 require (
+	filippo.io/edwards25519 v1.2.0
 	github.com/alecthomas/kong v1.16.1
+	github.com/btcsuite/btcd/address/v2 v2.0.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/google/go-cmp v0.7.0
 	github.com/holiman/uint256 v1.3.2
@@ -14,6 +16,7 @@ require (
 	github.com/knadh/koanf/v2 v2.4.1
 	github.com/rogpeppe/go-internal v1.16.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/crypto v0.55.0
 	golang.org/x/sync v0.24.0
 	modernc.org/sqlite v1.60.1
 )

@@ -45,6 +45,9 @@ type Options struct {
 	Chains []chain.ID // which of the chains it has; empty is all of them
 	// Poor are assets of which the treasury has little.
 	Poor []chain.Asset
+	// Addresses are the forms that addresses have, by family; a family that is not in
+	// it has the form of the simulation.
+	Addresses map[chain.Family]sim.Addresses
 }
 
 // House is the service over simulated chains.
@@ -80,7 +83,7 @@ func New(ctx context.Context, o Options) (*House, error) {
 		if len(o.Chains) > 0 && !slices.Contains(o.Chains, c.ID) {
 			continue
 		}
-		c.Seed = o.Seed
+		c.Seed, c.Addresses = o.Seed, o.Addresses[c.Family]
 		for _, a := range allAssets() {
 			if a.Chain != c.ID {
 				continue

@@ -51,9 +51,10 @@ func costIsDraft(h *hand) {
 func callRefused(h *hand) {
 	good := h.call(h.Address("bob"))
 	for name, spoil := range map[string]func(c *chain.Call){
-		"nobody":        func(c *chain.Call) { c.To = chain.Address{} },
-		"no address":    func(c *chain.Call) { c.To = chain.CanonicalAddress(good.To.Family(), "nonsense") },
-		"bad checksum":  func(c *chain.Call) { c.To = chain.CanonicalAddress(good.To.Family(), good.To.Text()[1:]+"2") },
+		"nobody":     func(c *chain.Call) { c.To = chain.Address{} },
+		"no address": func(c *chain.Call) { c.To = chain.CanonicalAddress(good.To.Family(), "nonsense") },
+		// A nought is in no address of a family that has no checksum.
+		"bad letters":   func(c *chain.Call) { c.To = chain.CanonicalAddress(good.To.Family(), good.To.Text()[1:]+"0") },
 		"nothing":       func(c *chain.Call) { c.Amount = money.Amount{} },
 		"another chain": func(c *chain.Call) { c.Chain = "other:1" },
 		"unlisted":      func(c *chain.Call) { c.Asset.Ref = "fool's gold" },

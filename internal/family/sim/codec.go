@@ -14,9 +14,9 @@ import (
 // ErrAddress: the text is no address of the family.
 var ErrAddress = errors.New("sim: not an address")
 
-// An address is sixteen bytes and four of checksum, written as hex after "0x"
-// (Nonces), in lower-case letters after "sim1" (Coins) or in letters whose case
-// matters (Expiring).
+// An address of the sim's own form is sixteen bytes and four of checksum, written as
+// hex after "0x" (Nonces), in lower-case letters after "sim1" (Coins) or in letters
+// whose case matters (Expiring).
 const (
 	bodyBytes  = 16
 	sumBytes   = 4
@@ -27,20 +27,62 @@ const (
 	exactLetters = "123ABCDEFGHJKLMNabcdefghijkmnopq"
 )
 
-// Codec reads and writes the addresses of one family. It is pure.
+// Codec reads and writes the addresses of one net. It is pure.
 type Codec struct {
 	family chain.Family
-	shape  Shape
+	form   Addresses
 }
 
-// NewCodec is the codec of a family whose chains have that shape.
-func NewCodec(f chain.Family, s Shape) Codec { return Codec{family: f, shape: s} }
+// NewCodec is the codec of a family whose chains have that shape and whose addresses
+// have the sim's own form.
+func NewCodec(f chain.Family, s Shape) Codec { return Codec{family: f, form: own{f, s}} }
 
 // Family is the family whose addresses it reads.
 func (c Codec) Family() chain.Family { return c.family }
 
 // Parse reads an address and gives its one canonical form.
 func (c Codec) Parse(s string) (chain.Address, error) {
+	a, err := c.form.Parse(s)
+	if err != nil && !errors.Is(err, ErrAddress) {
+		err = fmt.Errorf("%w of %s: %w", ErrAddress, c.family, err)
+	}
+	return a, err
+}
+
+// Deposit is the address that belongs to an order.
+func (c Codec) Deposit(o order.ID) chain.Address { return c.derive("deposit", string(o)) }
+
+// Make is an address of nobody in particular, such as a recipient's.
+func (c Codec) Make(name string) chain.Address { return c.derive("made", name) }
+
+func (c Codec) derive(kind, name string) chain.Address {
+	h := sha256.Sum256([]byte(string(c.family) + "/" + kind + "/" + name))
+	return c.form.Make(h[:])
+}
+
+// check refuses a form with which money would go astray.
+func (c Codec) check() error {
+	a := c.Make("check")
+	switch again, err := c.Parse(a.Text()); {
+	case err != nil:
+		return fmt.Errorf("sim: the form of the addresses does not read what it makes: %w", err)
+	case again != a || a.Family() != c.family:
+		return fmt.Errorf("sim: the form of the addresses makes an address of %s and reads one of %s, for a net of %s", a.Family(), again.Family(), c.family)
+	}
+	if c.Make("another") == a {
+		return errors.New("sim: the form of the addresses has one address for two seeds")
+	}
+	return nil
+}
+
+// own is the sim's own form of addresses, one for each shape.
+type own struct {
+	family chain.Family
+	shape  Shape
+}
+
+// Parse reads what Make writes.
+func (c own) Parse(s string) (chain.Address, error) {
 	text, raw, ok := c.read(s)
 	if !ok {
 		return chain.Address{}, fmt.Errorf("%w of %s", ErrAddress, c.family)
@@ -52,23 +94,14 @@ func (c Codec) Parse(s string) (chain.Address, error) {
 	return chain.CanonicalAddress(c.family, text), nil
 }
 
-// Deposit is the address that belongs to an order.
-func (c Codec) Deposit(o order.ID) chain.Address { return c.derive("deposit", string(o)) }
-
-// Make is an address of nobody in particular, such as a recipient's.
-func (c Codec) Make(name string) chain.Address { return c.derive("made", name) }
-
-func (c Codec) derive(kind, name string) chain.Address {
-	h := sha256.Sum256([]byte(string(c.family) + "/" + kind + "/" + name))
-	return c.write(h[:bodyBytes])
-}
-
-func (c Codec) sum(body []byte) [sumBytes]byte {
+func (c own) sum(body []byte) [sumBytes]byte {
 	h := sha256.Sum256(append([]byte(c.family+"/sum/"), body...))
 	return [sumBytes]byte(h[:sumBytes])
 }
 
-func (c Codec) write(body []byte) chain.Address {
+// Make writes how a seed begins.
+func (c own) Make(seed []byte) chain.Address {
+	body := seed[:bodyBytes]
 	sum := c.sum(body)
 	raw := append(append(make([]byte, 0, bodyBytes+sumBytes), body...), sum[:]...)
 	var text string
@@ -84,7 +117,7 @@ func (c Codec) write(body []byte) chain.Address {
 }
 
 // read takes a text apart; what it returns as text is canonical.
-func (c Codec) read(s string) (text string, raw []byte, ok bool) {
+func (c own) read(s string) (text string, raw []byte, ok bool) {
 	switch c.shape {
 	case Nonces:
 		if len(s) != len(hexPrefix)+2*(bodyBytes+sumBytes) || s[:2] != hexPrefix {

@@ -40,7 +40,10 @@ type Config struct {
 	ID     chain.ID
 	Family chain.Family
 	Shape  Shape
-	Assets []chain.Asset // the listed tokens; the chain's own coin is always listed
+	// Addresses is the form of its addresses, such as a real family's; the sim's own
+	// if it is nil.
+	Addresses Addresses
+	Assets    []chain.Asset // the listed tokens; the chain's own coin is always listed
 	// FinalDepth is how many blocks lie on top of a final one.
 	FinalDepth int
 	BlockTime  time.Duration
@@ -78,6 +81,11 @@ func (c Config) withDefaults() (Config, error) {
 		if a.Chain != c.ID || (c.Shape == Coins && !a.IsNative()) {
 			return c, fmt.Errorf("sim: %v cannot be on a net of %v with %v", a, c.ID, c.Shape)
 		}
+	}
+	if c.Addresses == nil {
+		c.Addresses = own{c.Family, c.Shape}
+	} else if err := (Codec{c.Family, c.Addresses}).check(); err != nil {
+		return c, err
 	}
 	c.BlockTime = or(c.BlockTime, defaultBlockTime)
 	c.MinFee = or(c.MinFee, money.FromUint64(1))

@@ -6,7 +6,8 @@
 // with the rules of its shape, and users who pay, replace and fail. Node is one
 // view of it, which may be slow, silent, behind or a liar. Chain is the adapter
 // that the rooms see: it asks all nodes, believes what a quorum of them says,
-// and holds the wallet.
+// and holds the wallet. The addresses have a form of the sim's own, unless a net is
+// given that of a real family.
 //
 // It guarantees that the same calls in the same order give the same chain, byte
 // for byte: it reads no clock, starts no goroutine and has no order that comes

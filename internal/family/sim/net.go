@@ -79,7 +79,7 @@ func New(c Config) (*Net, error) {
 		return nil, err
 	}
 	n := &Net{
-		cfg: c, codec: NewCodec(c.Family, c.Shape), rule: rule,
+		cfg: c, codec: Codec{c.Family, c.Addresses}, rule: rule,
 		listed: map[string]bool{"": true},
 		keys:   make(map[string]key), users: make(map[string]key),
 	}

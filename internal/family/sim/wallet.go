@@ -55,6 +55,6 @@ func newWallet(codec Codec, seed uint64, accounts []chain.Account) *Wallet {
 func newKey(codec Codec, seed uint64, kind, name string) key {
 	k := key{secret: sha256.Sum256(binary.BigEndian.AppendUint64([]byte("secret/"+kind+"/"+name+"/"), seed))}
 	h := sha256.Sum256(append([]byte("public/"), k.secret[:]...))
-	k.addr = codec.write(h[:bodyBytes])
+	k.addr = codec.form.Make(h[:])
 	return k
 }
