@@ -1,0 +1,221 @@
+package market
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/quote"
+)
+
+// errCoding: the bytes are not an offer.
+var errCoding = errors.New("market: not an offer")
+
+// packer writes values one after the other; unpacker reads them in the same order.
+// What one writes the other must read: coding_test holds them together.
+type packer struct{ b []byte }
+
+func (p *packer) num(n int64)   { p.b = binary.AppendVarint(p.b, n) }
+func (p *packer) text(s string) { p.num(int64(len(s))); p.b = append(p.b, s...) }
+
+func (p *packer) flag(f bool) {
+	if f {
+		p.num(1)
+	} else {
+		p.num(0)
+	}
+}
+
+// amount is a machine number where it fits and text where it does not.
+func (p *packer) amount(a money.Amount) {
+	n, fits := a.Uint64()
+	p.flag(fits)
+	if fits {
+		p.b = binary.AppendUvarint(p.b, n)
+		return
+	}
+	p.text(a.String())
+}
+
+func (p *packer) asset(a chain.Asset) { p.text(string(a.Chain)); p.text(a.Ref) }
+
+func (p *packer) address(a chain.Address) { p.text(string(a.Family())); p.text(a.Text()) }
+
+func (p *packer) listed(a Asset) {
+	p.asset(a.Asset)
+	p.text(a.Symbol)
+	p.num(int64(a.Decimals))
+	p.amount(a.Dust)
+}
+
+func (p *packer) offer(o Offer) {
+	q := o.Quote
+	p.listed(o.Give)
+	p.listed(o.Get)
+	for _, a := range []money.Amount{q.In, q.Out, q.MinIn, q.MaxIn, o.MinOut, o.MaxFrom} {
+		p.amount(a)
+	}
+	p.text(string(q.Mode))
+	p.text(string(o.Side))
+	p.text(o.Venue)
+	p.num(int64(q.Tolerance.Under))
+	p.num(int64(q.Tolerance.Over))
+	for _, a := range []quote.Action{q.Tolerance.UnderAction, q.Tolerance.OverAction, q.Tolerance.WrongAsset} {
+		p.text(string(a))
+	}
+	for _, n := range []int64{
+		int64(q.USD), int64(o.GiveUSD), int64(o.GetUSD), int64(o.NetworkUSD), int64(o.ServiceUSD),
+		int64(o.Slippage), int64(o.Impact), int64(o.Unpaid), int64(o.Takes), int64(o.Confirmations),
+		q.ExpiresAt.UnixMicro(), o.CreatedAt.UnixMicro(),
+	} {
+		p.num(n)
+	}
+	p.num(int64(len(q.Steps)))
+	for _, s := range q.Steps {
+		p.text(s.Venue)
+		p.asset(s.In)
+		p.asset(s.Out)
+		p.amount(s.MinOut)
+		p.text(string(s.Plan))
+	}
+	p.earning(o.Earning)
+}
+
+func (p *packer) earning(e *Earning) {
+	p.flag(e != nil)
+	if e == nil {
+		return
+	}
+	p.num(int64(e.Percent))
+	p.amount(e.Amount)
+	p.num(int64(e.USD))
+	p.num(int64(e.TransferUSD))
+	p.address(e.PayTo)
+	p.text(string(e.Family))
+	p.text(string(e.Origin))
+	p.flag(e.Skipped)
+}
+
+// unpacker remembers that something did not fit and gives zeros from then on.
+type unpacker struct {
+	b   []byte
+	bad bool
+}
+
+func (u *unpacker) num() int64 {
+	n, size := binary.Varint(u.b)
+	if size <= 0 {
+		u.b, u.bad = nil, true
+		return 0
+	}
+	u.b = u.b[size:]
+	return n
+}
+
+// small is a number that must fit 32 bits, as percents do.
+func (u *unpacker) small() int32 {
+	n := u.num()
+	if n != int64(int32(n)) {
+		u.bad = true
+	}
+	return int32(n)
+}
+
+func (u *unpacker) flag() bool {
+	n := u.num()
+	if n != 0 && n != 1 {
+		u.bad = true
+	}
+	return n == 1
+}
+
+func (u *unpacker) text() string {
+	n := u.num()
+	if n < 0 || n > int64(len(u.b)) {
+		u.b, u.bad = nil, true
+		return ""
+	}
+	s := string(u.b[:n])
+	u.b = u.b[n:]
+	return s
+}
+
+func (u *unpacker) amount() money.Amount {
+	if !u.flag() {
+		a, err := money.Parse(u.text())
+		if err != nil {
+			u.bad = true
+		}
+		return a
+	}
+	n, size := binary.Uvarint(u.b)
+	if size <= 0 {
+		u.b, u.bad = nil, true
+		return money.Amount{}
+	}
+	u.b = u.b[size:]
+	return money.FromUint64(n)
+}
+
+func (u *unpacker) asset() chain.Asset { return chain.Asset{Chain: chain.ID(u.text()), Ref: u.text()} }
+
+func (u *unpacker) address() chain.Address {
+	family := chain.Family(u.text())
+	return chain.CanonicalAddress(family, u.text())
+}
+
+func (u *unpacker) listed() Asset {
+	return Asset{Asset: u.asset(), Symbol: u.text(), Decimals: int(u.small()), Dust: u.amount()}
+}
+
+func (u *unpacker) percent() money.Percent { return money.Percent(u.small()) }
+func (u *unpacker) usd() money.USD         { return money.USD(u.num()) }
+func (u *unpacker) time() time.Time        { return time.UnixMicro(u.num()).UTC() }
+
+func (u *unpacker) offer() (Offer, error) {
+	var o Offer
+	q := &o.Quote
+	o.Give, o.Get = u.listed(), u.listed()
+	q.Give, q.Get = o.Give.Asset, o.Get.Asset
+	for _, a := range []*money.Amount{&q.In, &q.Out, &q.MinIn, &q.MaxIn, &o.MinOut, &o.MaxFrom} {
+		*a = u.amount()
+	}
+	q.Mode, o.Side, o.Venue = quote.RateMode(u.text()), Side(u.text()), u.text()
+	q.Tolerance.Under, q.Tolerance.Over = u.percent(), u.percent()
+	for _, a := range []*quote.Action{&q.Tolerance.UnderAction, &q.Tolerance.OverAction, &q.Tolerance.WrongAsset} {
+		*a = quote.Action(u.text())
+	}
+	for _, n := range []*money.USD{&q.USD, &o.GiveUSD, &o.GetUSD, &o.NetworkUSD, &o.ServiceUSD} {
+		*n = u.usd()
+	}
+	o.Slippage, o.Impact, o.Unpaid = u.percent(), u.percent(), u.percent()
+	o.Takes, o.Confirmations = time.Duration(u.num()), uint64(u.num())
+	q.ExpiresAt, o.CreatedAt = u.time(), u.time()
+	for n := u.num(); n > 0 && !u.bad; n-- {
+		s := quote.Step{Venue: u.text(), In: u.asset(), Out: u.asset(), MinOut: u.amount()}
+		if plan := u.text(); plan != "" {
+			s.Plan = []byte(plan)
+		}
+		q.Steps = append(q.Steps, s)
+	}
+	o.Earning = u.earning()
+	if e := o.Earning; e != nil {
+		q.Fee = &quote.Fee{Percent: e.Percent, PayTo: e.PayTo, Skipped: e.Skipped}
+	}
+	if u.bad || len(u.b) > 0 {
+		return Offer{}, errCoding
+	}
+	return o, nil
+}
+
+func (u *unpacker) earning() *Earning {
+	if !u.flag() {
+		return nil
+	}
+	return &Earning{
+		Percent: u.percent(), Amount: u.amount(), USD: u.usd(), TransferUSD: u.usd(), PayTo: u.address(),
+		Family: chain.Family(u.text()), Origin: Origin(u.text()), Skipped: u.flag(),
+	}
+}

@@ -1,0 +1,121 @@
+package prices
+
+import (
+	"fmt"
+	"time"
+
+	"ferry/internal/market"
+)
+
+// judge decides of every symbol what it is worth, and shows it.
+func (b *Board) judge(now time.Time) {
+	shown := make(map[string]Status, len(b.told))
+	for symbol, words := range b.told {
+		s := b.weigh(words, now)
+		s.Symbol = symbol
+		b.lines[symbol].take(&s, b.cfg, now)
+		shown[symbol] = s
+	}
+	b.shown.Store(&shown)
+}
+
+// weigh is the median of the fresh words, without those that are far from it.
+func (b *Board) weigh(words []word, now time.Time) Status {
+	var s Status
+	drop := func(i int, why string) { s.Dropped = append(s.Dropped, Drop{b.sources[i].Name(), why}) }
+	fresh := make([]int, 0, len(words))
+	for i, w := range words {
+		switch {
+		case w.why != "":
+			drop(i, w.why)
+		case w.price.IsZero():
+			drop(i, "does not know it")
+		case b.old(w.at, now):
+			drop(i, "is too old")
+		default:
+			fresh = append(fresh, i)
+		}
+	}
+	middle := market.Median(pricesOf(words, fresh))
+	kept := make([]int, 0, len(fresh))
+	for _, i := range fresh {
+		if words[i].price.Near(middle, b.cfg.MaxDeviation) {
+			kept = append(kept, i)
+			continue
+		}
+		drop(i, fmt.Sprintf("says %s, too far from the median of %s", words[i].price, middle))
+	}
+	s.Sources = len(kept)
+	if len(kept) < b.cfg.Quorum {
+		return s
+	}
+	s.Price, s.At = market.Median(pricesOf(words, kept)), now
+	for _, i := range kept {
+		if words[i].at.Before(s.At) {
+			s.At = words[i].at
+		}
+	}
+	return s
+}
+
+func pricesOf(words []word, which []int) []market.Price {
+	all := make([]market.Price, len(which))
+	for n, i := range which {
+		all[n] = words[i].price
+	}
+	return all
+}
+
+// take moves the line on by what was weighed. A price that jumped stops the symbol;
+// a stopped one must hold, without a gap and without straying from where it began,
+// before it is believed by itself.
+func (l *line) take(s *Status, c Config, now time.Time) {
+	p := s.Price
+	switch {
+	case p.IsZero(): // nothing is known, which is not the same as standing still
+		l.next, l.since, l.nextAt = market.Price{}, time.Time{}, time.Time{}
+	case !l.stopped && (l.good.IsZero() || !p.Beyond(l.good, c.MaxJump)):
+		l.good = p
+	case l.next.IsZero() || !p.Near(l.next, c.MaxDeviation):
+		l.stopped, l.next, l.since, l.nextAt = true, p, now, s.At
+	case now.Sub(l.since) >= c.Settle:
+		*l = line{good: p}
+	default:
+		l.nextAt = s.At
+	}
+	l.show(s)
+}
+
+func (l *line) show(s *Status) {
+	s.Stopped, s.Next = l.stopped, l.next
+	if l.stopped {
+		s.Price = market.Price{}
+	}
+}
+
+// Confirm believes the price of a stopped symbol, and says which that was. It is for
+// a person who looked.
+func (b *Board) Confirm(symbol string) (market.Price, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l, ok := b.lines[symbol]
+	switch {
+	case !ok || !l.stopped:
+		return market.Price{}, fmt.Errorf("prices: %q is not stopped", symbol)
+	case l.next.IsZero():
+		return market.Price{}, fmt.Errorf("prices: %q has no price to confirm; its sources do not agree or do not answer", symbol)
+	}
+	at := l.nextAt
+	*l = line{good: l.next}
+	old := *b.shown.Load()
+	shown := make(map[string]Status, len(old))
+	for k, v := range old {
+		shown[k] = v
+	}
+	s := shown[symbol]
+	s.Price, s.At = l.good, at
+	l.show(&s)
+	shown[symbol] = s
+	b.shown.Store(&shown)
+	return l.good, nil
+}
