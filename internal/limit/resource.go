@@ -54,6 +54,16 @@ func (r Resource) String() string {
 	return resourceNames[r]
 }
 
+// ResourceNamed is the resource of a name, or none.
+func ResourceNamed(name string) Resource {
+	for r, n := range resourceNames {
+		if n == name && n != "" {
+			return Resource(r)
+		}
+	}
+	return 0
+}
+
 // Resources are all of them, in the order of the contract.
 func Resources() []Resource {
 	all := make([]Resource, 0, lastResource)

@@ -249,7 +249,7 @@ func (t *turn) refundFailed(ev RefundFailed) error {
 }
 
 func (t *turn) requoted(ev RequoteAccepted) error {
-	if t.o.State != Held || !t.o.Hold.Why.requotable() || t.o.Stop != "" {
+	if !t.o.Requotable() {
 		return t.out("")
 	}
 	q := ev.Quote

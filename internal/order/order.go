@@ -99,6 +99,11 @@ func (o Order) Open(now time.Time, window time.Duration) bool {
 	return !o.State.Finished() && now.Sub(o.CreatedAt) < window
 }
 
+// Requotable reports whether the order waits for a new price that its owner accepts.
+func (o Order) Requotable() bool {
+	return o.State == Held && o.Hold.Why.requotable() && o.Stop == ""
+}
+
 // Place is where a list of orders, newest first, goes on: after the order of that
 // id, made then. The zero place is the beginning.
 type Place struct {

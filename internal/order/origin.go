@@ -14,6 +14,7 @@ type Origin struct {
 	Kind      integrator.Kind // of the key
 	Client    string          // digest of the end user's address; empty where none was told
 	Counts    []string        // whose open orders it is one of
+	Group     string          // digest of the session, by which its orders are listed
 	Reference string
 	Metadata  map[string]string
 	PointsTo  string

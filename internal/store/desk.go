@@ -2,10 +2,11 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"time"
 
+	"ferry/internal/chain"
+	"ferry/internal/desk"
 	"ferry/internal/order"
 )
 
@@ -17,6 +18,8 @@ WHERE o.session = $1 AND (o.created_at, o.id) < ($2, $3) ORDER BY o.created_at D
 	sqlOrderMade     = `SELECT terms, after FROM order_events WHERE order_id = $1 AND key = 'created'`
 	sqlForgetRequest = `DELETE FROM requests WHERE (scope, key) IN
   (SELECT scope, key FROM requests WHERE at < $1 ORDER BY at LIMIT CAST($2 AS BIGINT))`
+	sqlHistory = `SELECT version, name, from_state, to_state, at, doc FROM order_events
+WHERE order_id = $1 AND version > $2 ORDER BY version LIMIT CAST($3 AS BIGINT)`
 	sqlCountOpen = `SELECT COUNT(*) FROM open_orders WHERE subject = $1 AND created_at > $2`
 )
 
@@ -28,15 +31,17 @@ func before(p order.Place) (at int64, id string) {
 	return micro(p.At), string(p.ID)
 }
 
+var _ desk.Store = (*DB)(nil)
+
 // SessionOrders are the orders of a session, newest first.
-func (db *DB) SessionOrders(ctx context.Context, session [32]byte, from order.Place, n int) ([]order.Order, error) {
+func (db *DB) SessionOrders(ctx context.Context, group string, from order.Place, n int) ([]order.Order, error) {
 	var orders []order.Order
 	at, id := before(from)
 	err := db.engine.read(ctx, ask(func(r row) error {
 		o, err := scanOrder(r)
 		orders = append(orders, o)
 		return err
-	}, sqlSessionOrders, hex.EncodeToString(session[:]), at, id, int64(n)))
+	}, sqlSessionOrders, group, at, id, int64(n)))
 	if err != nil {
 		return nil, fmt.Errorf("orders of a session: %w", err)
 	}
@@ -68,4 +73,30 @@ func (db *DB) OpenOrders(ctx context.Context, subject string, after time.Time) (
 		return 0, fmt.Errorf("open orders of %s: %w", subject, err)
 	}
 	return n, nil
+}
+
+// AddressTaken implements desk.Store.
+func (db *DB) AddressTaken(ctx context.Context, id chain.ID, a chain.Address) (taken bool, err error) {
+	err = db.engine.read(ctx, ask(func(row) error { taken = true; return nil }, sqlAddressOwner, string(id), a.Text()))
+	if err != nil {
+		return false, fmt.Errorf("addresses of %s: %w", id, err)
+	}
+	return taken, nil
+}
+
+// History implements desk.Store.
+func (db *DB) History(ctx context.Context, id order.ID, after int64, n int) ([]desk.Happening, error) {
+	var all []desk.Happening
+	err := db.engine.read(ctx, ask(func(r row) error {
+		var h desk.Happening
+		var at int64
+		err := r.Scan(&h.Version, &h.Name, (*string)(&h.From), (*string)(&h.To), &at, &h.Detail)
+		h.At = unmicro(at)
+		all = append(all, h)
+		return err
+	}, sqlHistory, string(id), after, int64(n)))
+	if err != nil {
+		return nil, fmt.Errorf("history of order %s: %w", id, err)
+	}
+	return all, nil
 }

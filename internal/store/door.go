@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"encoding/hex"
 	"slices"
 
 	"ferry/internal/order"
@@ -174,5 +173,3 @@ func (d *door) close(t *tx) {
 	}
 	t.flush(newOpen, newRequests, addTallies)
 }
-
-func sessionText(o order.Order) string { return hex.EncodeToString(o.Session[:]) }

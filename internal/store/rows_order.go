@@ -39,6 +39,7 @@ type originRow struct {
 	Kind      string            `json:"kind,omitzero"`
 	Client    string            `json:"client,omitzero"`
 	Counts    []string          `json:"counts,omitempty"`
+	Group     string            `json:"group,omitzero"`
 	Reference string            `json:"reference,omitzero"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 	PointsTo  string            `json:"points_to,omitzero"`
@@ -47,7 +48,7 @@ type originRow struct {
 
 func originToRow(o order.Origin) *originRow {
 	r := &originRow{
-		Key: string(o.Key), Kind: string(o.Kind), Client: o.Client, Counts: o.Counts, Reference: o.Reference,
+		Key: string(o.Key), Kind: string(o.Kind), Client: o.Client, Counts: o.Counts, Group: o.Group, Reference: o.Reference,
 		Metadata: o.Metadata, PointsTo: o.PointsTo, Private: o.Private,
 	}
 	if reflect.ValueOf(*r).IsZero() {
@@ -61,7 +62,7 @@ func (r *originRow) origin() order.Origin {
 		return order.Origin{}
 	}
 	return order.Origin{
-		Key: integrator.KeyID(r.Key), Kind: integrator.Kind(r.Kind), Client: r.Client, Counts: r.Counts, Reference: r.Reference,
+		Key: integrator.KeyID(r.Key), Kind: integrator.Kind(r.Kind), Client: r.Client, Counts: r.Counts, Group: r.Group, Reference: r.Reference,
 		Metadata: r.Metadata, PointsTo: r.PointsTo, Private: r.Private,
 	}
 }

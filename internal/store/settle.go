@@ -113,7 +113,7 @@ func (t *tx) writeLines(b *booking) {
 	switch {
 	case c.Was == 0:
 		t.add(newOrders, id, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due, due, string(o.Integrator), micro(o.CreatedAt),
-			sessionText(o), string(o.Origin.Key), o.Origin.Reference)
+			o.Origin.Group, string(o.Origin.Key), o.Origin.Reference)
 		t.add(newAddresses, string(o.Quote.Give.Chain), o.DepositTo.Text(), string(o.DepositTo.Family()), id, seq)
 	case l.wakes:
 		t.add(wakeMoves, id, c.Was, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due)

@@ -149,18 +149,17 @@ func requests(t *testing.T, b *bench) {
 }
 
 func sessionOrders(t *testing.T, b *bench) {
-	var mine, other [32]byte
-	mine[0], other[0] = 1, 2
+	const mine, other = "mine", "other"
 	var ids []order.ID
 	for i := range 7 {
 		a := b.ask()
-		a.Session = mine
+		a.Origin.Group = mine
 		c := must[order.Change](t)(order.New(a, start.Add(time.Duration(i/2)*time.Second)))
 		ok(t, b.db.Create(t.Context(), c))
 		ids = append(ids, a.ID)
 	}
 	a := b.ask()
-	a.Session = other
+	a.Origin.Group = other
 	b.create(a)
 	var seen []order.ID
 	var last order.Order
@@ -182,5 +181,5 @@ func sessionOrders(t *testing.T, b *bench) {
 		unique[id] = true
 	}
 	same(t, len(unique), len(ids))
-	same(t, len(must[[]order.Order](t)(b.db.SessionOrders(t.Context(), [32]byte{9}, order.Place{}, 3))), 0)
+	same(t, len(must[[]order.Order](t)(b.db.SessionOrders(t.Context(), "nobody", order.Place{}, 3))), 0)
 }

@@ -1,0 +1,62 @@
+package desk
+
+import (
+	"context"
+	"time"
+
+	"ferry/internal/access"
+	"ferry/internal/chain"
+	"ferry/internal/integrator"
+	"ferry/internal/market"
+	"ferry/internal/order"
+)
+
+// Market makes offers and says whether one still stands.
+type Market interface {
+	Quote(ctx context.Context, a market.Ask, now time.Time) (market.Offer, error)
+	Accept(ctx context.Context, o market.Offer, now time.Time) (market.Offer, error)
+}
+
+// Seal makes an offer its own id, and an id an offer again.
+type Seal interface {
+	Close(o market.Offer) (string, error)
+	Open(id string, by integrator.ID, now time.Time) (market.Offer, error)
+}
+
+// Settler makes and moves orders.
+type Settler interface {
+	Create(ctx context.Context, a order.Ask, now time.Time) (order.Order, error)
+	Tell(ctx context.Context, id order.ID, ev order.Event, now time.Time) (order.Order, error)
+}
+
+// Store is where orders are read.
+type Store interface {
+	Order(ctx context.Context, id order.ID) (order.Order, error)
+	OrderMade(ctx context.Context, id order.ID) (order.Order, error)
+	SessionOrders(ctx context.Context, group string, from order.Place, n int) ([]order.Order, error)
+	// AddressTaken reports whether an address is the deposit address of an order.
+	AddressTaken(ctx context.Context, id chain.ID, a chain.Address) (bool, error)
+	History(ctx context.Context, id order.ID, after int64, n int) ([]Happening, error)
+}
+
+// Happening is one change in an order's history. Detail is JSON of what was said.
+type Happening struct {
+	Version  int64
+	Name     string
+	From, To order.State
+	At       time.Time
+	Detail   string
+}
+
+// Proofs says what a proof is worth.
+type Proofs interface {
+	RightTo(asked order.ID, o *order.Order, shown access.Proof) access.Right
+}
+
+// Codecs read and derive addresses.
+type Codecs interface {
+	// Parse gives the canonical form of an address of a chain.
+	Parse(id chain.ID, text string) (chain.Address, error)
+	// DepositAddress is an address of ours that no other order has.
+	DepositAddress(ctx context.Context, id chain.ID, o order.ID) (chain.Address, error)
+}
