@@ -14,6 +14,9 @@ func TestChecksumIsTheCommonOne(t *testing.T) {
 			t.Errorf("%q: got %08x, want %08x", text, got, want)
 		}
 	}
+}
+
+func TestReadingTheFormOfAKeyCostsNoAllocation(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { KindOf("sk_live_0000000000000000000000000000000000000000000000000") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
