@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/sim family/evm family/bitcoin family/solana prices api api/wire api/contract"
+	doors = "store family/quorum family/sim family/evm family/bitcoin family/solana prices api api/wire api/contract api/routes api/operator"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest"
 	chains  = "money chain fault order watch send family/quorum"
@@ -55,14 +55,18 @@ var plan = map[string]string{
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
 	"api/contract":      below + " api/wire",
+	"api/routes":        below + " api api/wire",
+	"api/operator":      below,
 	// floor 4: assembly
 	"config":    below,
 	"daemon":    below + " " + doors,
+	"front":     below + " " + doors + " daemon",
+	"dev":       below + " " + doors + " daemon front",
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
 	"bench":     below + " " + doors + " " + helpers + " config daemon house world",
-	"cmd/ferry": "config daemon store world fault money chain",
+	"cmd/ferry": below + " " + doors + " config daemon world front dev",
 }
 
 // inTests is what the tests of a room may import beyond the plan: floor 2 is

@@ -44,6 +44,7 @@ type Daemon struct {
 	Settler *settle.Settler
 	Hub     *feed.Hub
 
+	looks    map[chain.ID]chan struct{}
 	watchers []*watch.Watcher
 	senders  []*send.Sender
 	names    []chain.ID
@@ -54,7 +55,7 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 	if len(cfg.Chains) == 0 {
 		return nil, errors.New("daemon: no chains are configured; name at least one")
 	}
-	d := &Daemon{}
+	d := &Daemon{looks: map[chain.ID]chan struct{}{}}
 	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}
 	for _, c := range cfg.Chains {
 		if _, twice := ports.Costs[c.ID]; twice {
@@ -82,11 +83,20 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 		d.watchers = append(d.watchers, w)
 		d.senders = append(d.senders, send.New(c.ID, order.HotWallet, c.Sender, st))
 		d.names = append(d.names, c.ID)
+		d.looks[c.ID] = make(chan struct{}, 1)
 	}
 	if d.Hub, err = feed.NewHub(ctx, st); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// Look has the watcher of a chain look now instead of at its next turn.
+func (d *Daemon) Look(id chain.ID) {
+	select {
+	case d.looks[id] <- struct{}{}:
+	default: // it is about to look already, or nobody watches that chain
+	}
 }
 
 // Step is one pass over all rooms in a fixed order. It goes on after trouble and

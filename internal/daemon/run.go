@@ -22,16 +22,16 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, w := range d.watchers {
 		g.Go(func() error {
-			return loop(ctx, fmt.Sprintf("watch %s", d.names[i]), p.Watch, func() error { return w.Step(ctx, now()) })
+			return loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), p.Watch, d.looks[d.names[i]]}, func() error { return w.Step(ctx, now()) })
 		})
 	}
 	for i, s := range d.senders {
 		g.Go(func() error {
-			return loop(ctx, fmt.Sprintf("send %s", d.names[i]), p.Send, func() error { return s.Step(ctx, now()) })
+			return loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, nil}, func() error { return s.Step(ctx, now()) })
 		})
 	}
 	g.Go(func() error {
-		return loop(ctx, "settle", p.Settle, func() error { return d.Settler.Step(ctx, now()) })
+		return loop(ctx, beat{"settle", p.Settle, nil}, func() error { return d.Settler.Step(ctx, now()) })
 	})
 	g.Go(func() error {
 		d.Hub.Run(ctx, p.Feed, func(err error) {
@@ -42,19 +42,27 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	return g.Wait()
 }
 
+// beat is how a loop is called, how often it steps, and what makes it step at once.
+type beat struct {
+	name  string
+	every time.Duration
+	now   <-chan struct{} // nil: nothing does
+}
+
 // loop steps until ctx ends.
-func loop(ctx context.Context, name string, every time.Duration, step func() error) error {
-	pause := every
+func loop(ctx context.Context, b beat, step func() error) error {
+	pause := b.every
 	for {
 		if err := step(); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "step failed, will be tried again", "loop", name, "error", err, "pause", pause)
+			slog.WarnContext(ctx, "step failed, will be tried again", "loop", b.name, "error", err, "pause", pause)
 			pause = min(2*pause, maxPause)
 		} else {
-			pause = every
+			pause = b.every
 		}
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-b.now:
 		case <-time.After(pause):
 		}
 	}

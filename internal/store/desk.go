@@ -7,6 +7,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/desk"
+	"ferry/internal/ledger"
 	"ferry/internal/order"
 )
 
@@ -99,4 +100,16 @@ func (db *DB) History(ctx context.Context, id order.ID, after int64, n int) ([]d
 		return nil, fmt.Errorf("history of order %s: %w", id, err)
 	}
 	return all, nil
+}
+
+// Balance is the balance of an account as it is kept.
+func (db *DB) Balance(ctx context.Context, k ledger.Key) (b ledger.Balance, err error) {
+	err = db.engine.read(ctx, ask(func(r row) (err error) {
+		b, err = scanBalance(r)
+		return err
+	}, sqlBalance, string(k.Account), k.Asset.String()))
+	if err != nil {
+		return ledger.Balance{}, fmt.Errorf("balance of %s: %w", k.Account, err)
+	}
+	return b, nil
 }
