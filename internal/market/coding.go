@@ -14,7 +14,7 @@ import (
 var errCoding = errors.New("market: not an offer")
 
 // packer writes values one after the other; unpacker reads them in the same order.
-// What one writes the other must read: coding_test holds them together.
+// What one writes the other must read: a test fills every field and compares.
 type packer struct{ b []byte }
 
 func (p *packer) num(n int64)   { p.b = binary.AppendVarint(p.b, n) }

@@ -132,11 +132,11 @@ func (a valued) units(u money.USD, r money.Rounding) (money.Amount, error) {
 // micros is what one smallest unit is worth in millionths of a dollar, as a fraction.
 func (a valued) micros() (num, den money.Amount) {
 	const usdPlaces = 6
-	if e := a.Decimals + int(a.price.scale) - usdPlaces; e >= 0 {
+	e := a.Decimals + int(a.price.scale) - usdPlaces
+	if e >= 0 {
 		return a.price.num, tens[e]
-	} else {
-		return times(a.price.num, tens[-e]), one
 	}
+	return times(a.price.num, tens[-e]), one
 }
 
 // Rates are a listing with a clock, for rooms that value amounts without saying when.

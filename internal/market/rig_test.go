@@ -15,7 +15,6 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/quote"
-	"ferry/internal/secret"
 )
 
 var (
@@ -152,7 +151,7 @@ func withFee(a market.Ask, p money.Percent) market.Ask {
 }
 
 // mustFault: the error is a fault of that code, which tells no more than it may.
-func mustFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Error {
+func mustFault(t testing.TB, err error, kind fault.Kind, code string) fault.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s", code)
@@ -161,7 +160,7 @@ func mustFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 	if f.Code != code || f.Kind != kind || f.Text == "" {
 		t.Fatalf("got %v (kind %d), want %s", err, f.Kind, code)
 	}
-	return f
+	return *f
 }
 
 func toBig(a money.Amount) *big.Int {
@@ -186,6 +185,9 @@ func (v *venue) Routes(ctx context.Context, in market.Intent) ([]market.Route, e
 	return v.say(ctx, in)
 }
 
-func hexSecret(b byte) secret.Text {
-	return secret.New(fmt.Sprintf("%02x%062x", b, 7))
-}
+// hidden is a secret as the room takes it.
+type hidden string
+
+func (h hidden) Reveal() string { return string(h) }
+
+func hexSecret(b byte) hidden { return hidden(fmt.Sprintf("%02x%062x", b, 7)) }

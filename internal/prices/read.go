@@ -115,17 +115,12 @@ func pick(b []byte, fields map[string]Field, now time.Time) (map[string]Quote, e
 	return quotes, errors.Join(errs...)
 }
 
-// at follows a JSON pointer.
+// at follows a JSON pointer to something inside.
 func at(v any, pointer string) (any, bool) {
-	for pointer != "" {
-		if pointer[0] != '/' {
-			return nil, false
-		}
-		var step string
-		step, pointer, _ = strings.Cut(pointer[1:], "/")
-		if pointer != "" {
-			pointer = "/" + pointer
-		}
+	if pointer == "" || pointer[0] != '/' {
+		return nil, false
+	}
+	for step := range strings.SplitSeq(pointer[1:], "/") {
 		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 		switch node := v.(type) {
 		case map[string]any:
