@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"ferry/internal/access"
+)
+
+// Call is one request on its way through a row.
+type Call struct {
+	Who access.Principal
+	Now time.Time
+	ID  string // the request's id
+
+	op     *Operation
+	route  *route
+	values [maxPathValues]string
+	query  []pair
+	body   any
+	status int
+
+	writer  http.ResponseWriter
+	request *http.Request
+	log     line
+}
+
+// Body is the decoded body of a row whose In is a T.
+func Body[T any](c *Call) *T { return c.body.(*T) }
+
+// Context ends when the caller goes away or the door closes.
+func (c *Call) Context() context.Context { return c.request.Context() }
+
+// Path is a value of the path by its name in the template.
+func (c *Call) Path(name string) string {
+	for i, n := range c.route.names {
+		if n == name {
+			return c.values[i]
+		}
+	}
+	return ""
+}
+
+// Query is a parameter of the query, and whether it was given.
+func (c *Call) Query(name string) (string, bool) {
+	for _, p := range c.query {
+		if p.name == name {
+			return p.value, true
+		}
+	}
+	return "", false
+}
+
+// Whole is a whole-number parameter, or what it is if it was not given.
+func (c *Call) Whole(name string, otherwise int64) int64 {
+	text, ok := c.Query(name)
+	if !ok {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil { // cannot be: the query was checked against the row
+		return otherwise
+	}
+	return n
+}
+
+// Flag is a true-or-false parameter, or what it is if it was not given.
+func (c *Call) Flag(name string, otherwise bool) bool {
+	text, ok := c.Query(name)
+	if !ok {
+		return otherwise
+	}
+	return text == "true"
+}
+
+// Shown is every proof of an order that a request shows, unjudged: a repeated one is
+// a wrong one, and Verify proves nothing to a row that acts.
+type Shown struct{ Session, Verify []string }
+
+// Proof is what the request shows.
+func (c *Call) Proof() Shown {
+	s := Shown{Session: c.request.Header["X-Session-Id"]}
+	for _, p := range c.query {
+		if p.name == verifyParam {
+			s.Verify = append(s.Verify, p.value)
+		}
+	}
+	return s
+}
+
+// Headers are all values of a request header.
+func (c *Call) Headers(name string) []string { return c.request.Header.Values(name) }
+
+// SetHeader sets a header of the answer.
+func (c *Call) SetHeader(name, value string) { c.writer.Header().Set(name, value) }
+
+// SetStatus makes the answer's status another than the row's.
+func (c *Call) SetStatus(status int) { c.status = status }
+
+// Next links the page that follows: the same request with another cursor.
+func (c *Call) Next(cursor string) {
+	q := c.request.URL.Query()
+	q.Set("cursor", cursor)
+	c.SetHeader("Link", "<"+c.request.URL.EscapedPath()+"?"+q.Encode()+`>; rel="next"`)
+}

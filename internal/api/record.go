@@ -1,0 +1,72 @@
+package api
+
+import (
+	"encoding/base32"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+)
+
+// line is what the log says of a request beyond its row.
+type line struct {
+	began    time.Time
+	status   int
+	code     string
+	admitted bool
+}
+
+// written logs one line: what was asked for and how it went, and nothing that was
+// said. Paths are templates, so no id, address or secret of a URL gets in.
+func (d *Door) written(c *Call) {
+	attrs := make([]slog.Attr, 0, 8)
+	attrs = append(attrs,
+		slog.String("requestId", c.ID),
+		slog.String("method", c.method()),
+		slog.String("route", c.template()),
+		slog.Int("status", c.log.status),
+		slog.Duration("took", d.cfg.Now().Sub(c.log.began)),
+	)
+	if c.log.code != "" {
+		attrs = append(attrs, slog.String("code", c.log.code))
+	}
+	if c.log.admitted && c.Who.Integrator != nil {
+		attrs = append(attrs, slog.String("integrator", string(c.Who.Integrator.ID)))
+	}
+	if c.log.admitted && c.Who.Key != nil {
+		attrs = append(attrs, slog.String("key", string(c.Who.Key.ID)))
+	}
+	d.cfg.Log.LogAttrs(c.Context(), slog.LevelInfo, "request", attrs...)
+}
+
+// template is the path as the table has it.
+func (c *Call) template() string {
+	if c.route == nil {
+		return "none"
+	}
+	return c.route.template
+}
+
+// method is the method if it is one of ours: a caller may make up any.
+func (c *Call) method() string {
+	switch m := c.request.Method; m {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+		return m
+	}
+	return "other"
+}
+
+// crockford is base32 without letters that look like digits.
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// requestID is req_ and 128 random bits.
+func (d *Door) requestID() string {
+	var raw [16]byte
+	if _, err := io.ReadFull(d.cfg.Random, raw[:]); err != nil {
+		panic(fmt.Errorf("no randomness for a request id: %w", err))
+	}
+	var text [30]byte
+	copy(text[:], "req_")
+	crockford.Encode(text[4:], raw[:])
+	return string(text[:])
+}

@@ -1,0 +1,142 @@
+package routes
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"net/http"
+	"strconv"
+
+	"ferry/internal/access"
+	"ferry/internal/api"
+	"ferry/internal/api/wire"
+	"ferry/internal/desk"
+	"ferry/internal/order"
+)
+
+// Pages of lists.
+const (
+	sessionPage, maxSessionPage = 20, 100
+	eventPage, maxEventPage     = 100, 500
+)
+
+var (
+	cursorParam = api.Param{Name: "cursor", Kind: api.TextParam, Doc: "Where the last page ended, from its Link header.", MaxLength: 400}
+	limitParam  = func(most string) api.Param {
+		return api.Param{Name: "limit", Kind: api.WholeParam, Doc: "How many at most, up to " + most + ".", Example: "20"}
+	}
+)
+
+// proving are the refusals of anything that needs a proof.
+var proving = []string{"order_not_found", "too_many_access_failures", "secret_in_url", "service_unavailable"}
+
+func (r Rooms) orders() []api.Operation {
+	return []api.Operation{
+		{
+			ID: "listOrders", Method: http.MethodGet, Path: "/v2/orders", Tag: "Orders", Summary: "Orders of a session",
+			Description: "The orders that the session in X-Session-ID owns, newest first.",
+			Key:         api.OptionalKey, Proof: api.ActProof, Spends: api.Requests, Out: wire.Orders{}, Codes: append([]string{"invalid_cursor"}, proving...),
+			Query: []api.Param{cursorParam, limitParam("100")}, Do: r.list,
+		},
+		{
+			ID: "getOrder", Method: http.MethodGet, Path: "/v2/orders/{orderId}", Tag: "Orders", Summary: "Read an order",
+			Description: "Needs X-Session-ID, or verify with the order's destination address, which shows less. A missing order and a wrong proof are the same 404.",
+			Key:         api.OptionalKey, Proof: api.ReadProof, Spends: api.Requests, Out: wire.Order{}, Codes: proving, Do: r.read,
+		},
+		{
+			ID: "listOrderEvents", Method: http.MethodGet, Path: "/v2/orders/{orderId}/events", Tag: "Orders", Summary: "What happened to an order",
+			Description: "Its changes after a number, oldest first. The same numbers are in live events.",
+			Key:         api.OptionalKey, Proof: api.ReadProof, Spends: api.Requests, Out: wire.Events{}, Codes: proving,
+			Query: []api.Param{{Name: "after", Kind: api.WholeParam, Doc: "The last number you have.", Example: "0"}, limitParam("500")}, Do: r.events,
+		},
+	}
+}
+
+func (r Rooms) list(c *api.Call) (any, error) {
+	from, err := place(c)
+	if err != nil {
+		return nil, err
+	}
+	n, err := pageSize(c, sessionPage, maxSessionPage)
+	if err != nil {
+		return nil, err
+	}
+	return r.guarded(c, func(by desk.Seeker) (any, error) {
+		found, next, err := r.Desk.List(c.Context(), by, from, n)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 && next == (order.Place{}) {
+			r.Failed(&c.Who, c.Now)
+		}
+		goOn(c, next)
+		out := wire.Orders{Orders: []wire.Order{}}
+		for _, o := range found {
+			out.Orders = append(out.Orders, r.view(c, o, access.Act))
+		}
+		return out, nil
+	})
+}
+
+func (r Rooms) read(c *api.Call) (any, error) {
+	return r.guarded(c, func(by desk.Seeker) (any, error) {
+		o, right, err := r.Desk.Read(c.Context(), c.Path("orderId"), by)
+		if err != nil {
+			return nil, err
+		}
+		return r.view(c, o, right), nil
+	})
+}
+
+func (r Rooms) events(c *api.Call) (any, error) {
+	n, err := pageSize(c, eventPage, maxEventPage)
+	if err != nil {
+		return nil, err
+	}
+	after := c.Whole("after", 0)
+	if after < 0 {
+		return nil, wire.Invalid(wire.Problem{Pointer: "?after", Code: "invalid_field", Message: "must be a whole number, not below 0"})
+	}
+	return r.guarded(c, func(by desk.Seeker) (any, error) {
+		id := c.Path("orderId")
+		all, _, err := r.Desk.Events(c.Context(), id, by, after, n)
+		if err != nil {
+			return nil, err
+		}
+		out := wire.Events{Events: []wire.Event{}}
+		for _, h := range all {
+			out.Events = append(out.Events, wire.Event{
+				Seq: int(h.Version), EventID: eventID(id, h.Version), Event: eventName(h), OccurredAt: wire.Time{Time: h.At},
+				Data: wire.EventData{OrderID: id, From: string(h.From), To: string(h.To), Version: int(h.Version)},
+			})
+		}
+		return out, nil
+	})
+}
+
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// eventID is the same for the same event wherever it is shown.
+func eventID(id string, version int64) string {
+	h := sha256.Sum256([]byte("event/" + id + "/" + strconv.FormatInt(version, 10)))
+	return "evt_" + crockford.EncodeToString(h[:16])
+}
+
+// eventNames are what callers call what happened to an order, where that is more
+// than that its status changed.
+var eventNames = map[string]string{
+	"created": "order.created", "deposit_seen": "order.deposit_seen", "deposit_final": "order.deposit_confirmed",
+	"payout_final": "order.payout_sent", "refund_priced": "order.refund_started", "refund_final": "order.refund_sent",
+	"fee_priced": "order.fee_status_changed", "fee_skipped": "order.fee_status_changed", "fee_paid": "order.fee_status_changed", "fee_failed": "order.fee_status_changed",
+	"recovery_priced": "order.recovery_changed", "recovery_dust": "order.recovery_changed", "recovery_final": "order.recovery_changed",
+	"recovery_failed": "order.recovery_changed", "recovery_due": "order.recovery_changed", "deadline_passed": "order.delayed",
+}
+
+func eventName(h desk.Happening) string {
+	if h.To == order.Held && h.From != order.Held {
+		return "order.held"
+	}
+	if name, ok := eventNames[h.Name]; ok {
+		return name
+	}
+	return "order.status_changed"
+}

@@ -1,0 +1,112 @@
+package routes
+
+import (
+	"net/http"
+	"time"
+
+	"ferry/internal/api"
+	"ferry/internal/api/wire"
+	"ferry/internal/integrator"
+	"ferry/internal/order"
+	"ferry/internal/report"
+)
+
+const reportPage, maxReportPage = 50, 200
+
+func (r Rooms) reports() []api.Operation {
+	text := func(name, doc, example string, enum ...string) api.Param {
+		return api.Param{Name: name, Kind: api.TextParam, Doc: doc, Example: example, Enum: enum}
+	}
+	return []api.Operation{
+		{
+			ID: "getIntegrator", Method: http.MethodGet, Path: "/v2/integrator/me", Tag: "Integrator", Summary: "Your integration",
+			Description: "Profile, statistics, limits and usage of the whole integration across all its keys.",
+			Key:         api.ServerKey, Spends: api.Requests, Out: wire.Me{}, Hidden: true, Do: r.me,
+		},
+		{
+			ID: "listAttributedOrders", Method: http.MethodGet, Path: "/v2/integrator/orders", Tag: "Integrator", Summary: "Your recent orders",
+			Description: "Orders made with any key of the integration, newest first. With a filter a page may be short and still have a next one.",
+			Key:         api.ServerKey, Spends: api.Requests, Out: wire.AttributedOrders{}, Hidden: true, Codes: []string{"invalid_cursor"},
+			Query: []api.Param{
+				text("status", "Only orders in this status.", "completed", states()...),
+				text("feeStatus", "Only orders whose fee is so.", "paid", "none", "projected", "paid", "skipped"),
+				text("kind", "Only orders of this kind.", "swap", "swap", "bridge"),
+				text("keyId", "Only orders made with this key.", "key_0123456789ABCDEFGHJKMNPQRS"),
+				text("clientReference", "Only orders with this reference.", "invoice-1842"),
+				text("fromTime", "Made at or after this time.", "2026-01-01T00:00:00.000Z"),
+				text("toTime", "Made before this time.", "2026-02-01T00:00:00.000Z"),
+				cursorParam, limitParam("200"),
+			},
+			Do: r.attributed,
+		},
+	}
+}
+
+func states() (all []string) {
+	for _, s := range order.States() {
+		all = append(all, string(s))
+	}
+	return all
+}
+
+func (r Rooms) me(c *api.Call) (any, error) {
+	m, err := r.Report.Me(c.Context(), *c.Who.Integrator, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	return wire.MeOf(m, c.Who.Key, r.ShowOf), nil
+}
+
+func (r Rooms) attributed(c *api.Call) (any, error) {
+	f, err := filterOf(c)
+	if err != nil {
+		return nil, err
+	}
+	from, err := place(c)
+	if err != nil {
+		return nil, err
+	}
+	n, err := pageSize(c, reportPage, maxReportPage)
+	if err != nil {
+		return nil, err
+	}
+	out := wire.AttributedOrders{Orders: []wire.AttributedOrder{}}
+	if kind, given := c.Query("kind"); given && kind != "swap" {
+		return out, nil
+	}
+	page, err := r.Report.Orders(c.Context(), c.Who.Integrator.ID, f, from, n)
+	if err != nil {
+		return nil, err
+	}
+	goOn(c, page.Next)
+	for _, o := range page.Orders {
+		out.Orders = append(out.Orders, wire.AttributedOf(o, r.Atlas, r.ShowOf))
+	}
+	return out, nil
+}
+
+func filterOf(c *api.Call) (f report.Filter, err error) {
+	get := func(name string) string {
+		text, _ := c.Query(name)
+		return text
+	}
+	f.State, f.Fee = order.State(get("status")), order.FeeStatus(get("feeStatus"))
+	f.Key, f.Reference = integrator.KeyID(get("keyId")), get("clientReference")
+	if f.From, err = moment(c, "fromTime"); err != nil {
+		return f, err
+	}
+	f.To, err = moment(c, "toTime")
+	return f, err
+}
+
+func moment(c *api.Call, name string) (time.Time, error) {
+	text, given := c.Query(name)
+	if !given {
+		return time.Time{}, nil
+	}
+	var t wire.Time
+	if err := t.ReadJSON('"', text); err != nil {
+		return time.Time{}, wire.Invalid(wire.Problem{Pointer: "?" + name, Code: "invalid_field", Message: "must be a time in UTC such as 2026-01-31T12:00:00.000Z"})
+	}
+	return t.Time, nil
+}

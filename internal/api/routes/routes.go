@@ -1,0 +1,123 @@
+package routes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ferry/internal/access"
+	"ferry/internal/api"
+	"ferry/internal/api/wire"
+	"ferry/internal/chain"
+	"ferry/internal/desk"
+	"ferry/internal/fault"
+	"ferry/internal/integrator"
+	"ferry/internal/market"
+	"ferry/internal/money"
+	"ferry/internal/order"
+	"ferry/internal/report"
+)
+
+// Rooms are what is behind the door.
+type Rooms struct {
+	Desk   *desk.Desk
+	Report Reporter
+	Atlas  *desk.Atlas
+	// Sign vouches for a quote.
+	Sign func(o market.Offer) (string, error)
+	// Show writes an address of a chain as people know it, ShowOf one of a family.
+	Show   func(id chain.ID, a chain.Address) string
+	ShowOf func(f chain.Family, a chain.Address) string
+	URI    func(x chain.Asset, to chain.Address, n money.Amount) string
+	// Check reads an address and says its kind.
+	Check func(id chain.ID, text string) (a chain.Address, kind string, err error)
+	// Price is what a whole unit of an asset is worth, and since when.
+	Price func(x chain.Asset, now time.Time) (money.USD, time.Time, error)
+	// Health is how a chain is.
+	Health func(ctx context.Context, id chain.ID) (Health, error)
+	// Recheck spends a look at an order's chain, Failed a wrong proof; MayTry refuses
+	// whoever has shown too many.
+	Recheck func(id order.ID, now time.Time) error
+	Failed  func(p *access.Principal, now time.Time)
+	MayTry  func(p *access.Principal, now time.Time) error
+}
+
+// Health is how a chain is.
+type Health struct {
+	Paused bool
+	Synced time.Time // up to when it was read; zero before the first time
+}
+
+// Reporter reads what an integrator sees of itself.
+type Reporter interface {
+	Me(ctx context.Context, i integrator.Integrator, now time.Time) (report.Me, error)
+	Orders(ctx context.Context, id integrator.ID, f report.Filter, from order.Place, n int) (report.Page, error)
+}
+
+// All are the rows.
+func All(r Rooms) []api.Operation {
+	rows := r.discovery()
+	rows = append(rows, r.quotes()...)
+	rows = append(rows, r.orders()...)
+	rows = append(rows, r.actions()...)
+	return append(rows, r.reports()...)
+}
+
+// seeker is who asks for an order and what they show.
+func seeker(c *api.Call) desk.Seeker {
+	shown := c.Proof()
+	return desk.Seeker{Who: &c.Who, Proof: access.Proof{Session: shown.Session, Verify: shown.Verify}}
+}
+
+// guarded runs what needs a proof: who has shown too many wrong ones is refused
+// before anything is looked for, and a wrong one is counted.
+func (r Rooms) guarded(c *api.Call, do func(desk.Seeker) (any, error)) (any, error) {
+	if err := r.MayTry(&c.Who, c.Now); err != nil {
+		return nil, err
+	}
+	out, err := do(seeker(c))
+	if errors.Is(err, desk.ErrNoOrder) {
+		r.Failed(&c.Who, c.Now)
+	}
+	return out, err
+}
+
+// view is how an order is shown.
+func (r Rooms) view(c *api.Call, o order.Order, right access.Right) wire.Order {
+	return wire.OrderOf(o, wire.View{Atlas: r.Atlas, Right: right, Now: c.Now, Show: r.Show, URI: r.URI})
+}
+
+// place reads where a page goes on.
+func place(c *api.Call) (order.Place, error) {
+	text, given := c.Query("cursor")
+	if !given {
+		return order.Place{}, nil
+	}
+	cur, err := wire.ParseCursor(text)
+	if err != nil {
+		return order.Place{}, err
+	}
+	return order.Place{At: cur.At, ID: order.ID(cur.ID)}, nil
+}
+
+// goOn links the next page, if there is one.
+func goOn(c *api.Call, next order.Place) {
+	if next != (order.Place{}) {
+		c.Next(wire.Cursor{At: next.At, ID: string(next.ID)}.String())
+	}
+}
+
+// pageSize is how many entries a page has: usual, or as many as are asked for.
+func pageSize(c *api.Call, usual, most int64) (int, error) {
+	n := c.Whole("limit", usual)
+	if n < 1 || n > most {
+		return 0, wire.Invalid(wire.Problem{Pointer: "?limit", Code: "invalid_field", Message: "must be a whole number from 1 to " + itoa(most)})
+	}
+	return int(n), nil
+}
+
+func itoa(n int64) string { return money.FromUint64(uint64(n)).String() }
+
+func notFound(code, text string, args ...any) error {
+	return fault.New(fault.NotFound, code, text, args...)
+}

@@ -1,0 +1,249 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ferry/internal/access"
+	"ferry/internal/api"
+	"ferry/internal/api/operator"
+	"ferry/internal/api/routes"
+	"ferry/internal/daemon"
+	"ferry/internal/desk"
+	"ferry/internal/limit"
+	"ferry/internal/market"
+	"ferry/internal/money"
+	"ferry/internal/office"
+	"ferry/internal/order"
+	"ferry/internal/prices"
+	"ferry/internal/quote"
+	"ferry/internal/report"
+	"ferry/internal/secret"
+	"ferry/internal/settle"
+	"ferry/internal/store"
+)
+
+// Config is how the service behaves.
+type Config struct {
+	Settle   settle.Config
+	Pace     daemon.Pace
+	Patience order.Patience
+	IP       limit.IPLimits
+	Access   access.Config
+	Proxies  access.Proxies
+	Terms    market.Terms // of what is sold from the treasury
+	Offers   market.Config
+	Slippage money.Percent // where a caller asks for none
+	Prices   prices.Config
+	Room     int64 // requests at once in the whole process
+	// Operators are who may use the operator API, by name and digest of their token.
+	Operators []operator.Token
+	// Secret is what the deployment's own secrets are derived from; the same in every
+	// process of it.
+	Secret            secret.Text
+	Version, Revision string
+	Server            string // where the API is reached from outside
+	Log               *slog.Logger
+}
+
+// Front is the whole service.
+type Front struct {
+	API      http.Handler
+	Operator http.Handler
+	Office   *office.Office
+	Desk     *desk.Desk
+	Door     *api.Door
+
+	cfg       Config
+	db        *store.DB
+	clock     *daemon.Clock
+	daemon    *daemon.Daemon
+	directory *access.Directory
+	board     *prices.Board
+}
+
+// New builds the service over chains, a store and sources of prices. It starts
+// nothing.
+func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...prices.Source) (*Front, error) {
+	f := &Front{cfg: cfg, db: db}
+	var err error
+	if f.clock, err = daemon.NewClock(ctx, db.Now); err != nil {
+		return nil, err
+	}
+	known, err := newChains(all)
+	if err != nil {
+		return nil, err
+	}
+	if f.board, err = prices.New(cfg.Prices, sources...); err != nil {
+		return nil, err
+	}
+	listing, err := market.NewListing(f.board, known.atlas.Tokens())
+	if err != nil {
+		return nil, err
+	}
+	rates := market.Rates{Listing: listing, Now: f.clock.Now}
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served()}, db, rates); err != nil {
+		return nil, err
+	}
+	m, err := f.market(known, listing)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.counter(known, m); err != nil {
+		return nil, err
+	}
+	return f, f.doors(ctx, known, listing)
+}
+
+// market sells from the treasury.
+func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, error) {
+	const costsGoodFor = 10 * time.Second
+	tariff, err := market.NewTariff(known.senders(), costsGoodFor, f.clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	free := &treasury{books: f.db, now: f.clock.Now}
+	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms}, listing, free, tariff)
+	if err != nil {
+		return nil, err
+	}
+	offers := f.cfg.Offers
+	offers.Chains, offers.Account = known.priced(f.cfg.Slippage), order.HotWallet
+	return market.New(offers, listing, market.Ports{Treasury: free, Costs: tariff, Venues: []market.Venue{inventory}})
+}
+
+// counter is the desk with what it works with.
+func (f *Front) counter(known *chains, m *market.Market) error {
+	seal, err := market.NewSeal(secret.New(derive(f.cfg.Secret.Reveal(), "quotes")))
+	if err != nil {
+		return err
+	}
+	var ids []chainID
+	for _, c := range known.all {
+		ids = append(ids, c.ID)
+	}
+	proofs, err := access.NewProofs(known, ids)
+	if err != nil {
+		return err
+	}
+	f.Desk, err = desk.New(desk.Config{
+		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
+	}, desk.Ports{
+		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Atlas: known.atlas, Look: f.daemon.Look,
+	})
+	return err
+}
+
+// doors are the API and the operators' own.
+func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listing) error {
+	access1 := f.cfg.Access
+	access1.Now = time.Now
+	var err error
+	if f.directory, err = access.NewDirectory(ctx, register{f.db}, access1); err != nil {
+		return err
+	}
+	gate, err := access.NewGate(f.directory, access1)
+	if err != nil {
+		return err
+	}
+	counter, err := limit.NewMemory(time.Now(), limit.DefaultEntries)
+	if err != nil {
+		return err
+	}
+	room, err := limit.NewGate(f.cfg.Room)
+	if err != nil {
+		return err
+	}
+	signer, err := market.NewSigner(secret.New(derive(f.cfg.Secret.Reveal(), "signatures")))
+	if err != nil {
+		return err
+	}
+	lim := &limiter{counter: counter, cfg: f.cfg.IP}
+	rooms := routes.Rooms{
+		Desk: f.Desk, Report: report.New(f.db), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
+		Check: known.check, Price: f.price(listing), Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
+		Sign: func(o market.Offer) (string, error) { return signer.Sign(known.public(o)) },
+	}
+	f.Door, err = api.New(api.Config{
+		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, Log: f.cfg.Log, Now: time.Now,
+	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies}, Limiter: lim, Ceiling: ceiling{room}}, routes.All(rooms))
+	if err != nil {
+		return err
+	}
+	f.API = f.Door
+	if f.Office, err = office.New(f.db, families(known.ofs), f.clock.Now); err != nil {
+		return err
+	}
+	f.Operator, err = operator.New(operator.Config{Tokens: f.cfg.Operators, Log: f.cfg.Log}, f.Office, f.db)
+	return err
+}
+
+// Run drives everything until ctx ends.
+func (f *Front) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
+	g.Go(func() error { return f.directory.Run(ctx) })
+	g.Go(func() error {
+		f.board.Run(ctx, f.clock.Now, func(err error) {
+			f.cfg.Log.WarnContext(ctx, "prices could not be read, will be tried again", "error", err)
+		})
+		return nil
+	})
+	g.Go(func() error { return f.tidy(ctx) })
+	return g.Wait()
+}
+
+// Ready makes what is needed before the first request: prices.
+func (f *Front) Ready(ctx context.Context) error {
+	if err := f.board.Step(ctx, f.clock.Now()); err != nil {
+		return fmt.Errorf("prices: %w", err)
+	}
+	return nil
+}
+
+// Requests are remembered for a day, and forgotten in parts.
+const (
+	requestsKept = 24 * time.Hour
+	tidyEvery    = time.Minute
+	tidyAtOnce   = 1000
+)
+
+func (f *Front) tidy(ctx context.Context) error {
+	t := time.NewTicker(tidyEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			if err := f.db.ForgetRequests(ctx, f.clock.Now().Add(-requestsKept), tidyAtOnce); err != nil && ctx.Err() == nil {
+				f.cfg.Log.WarnContext(ctx, "old requests could not be forgotten, will be tried again", "error", err)
+			}
+			if err := f.clock.Sync(ctx); err != nil && ctx.Err() == nil {
+				f.cfg.Log.WarnContext(ctx, "the database's clock could not be read, will be tried again", "error", err)
+			}
+		}
+	}
+}
+
+// Tolerance is what most deployments want of deposits that are not what was quoted.
+func Tolerance() quote.Tolerance {
+	return quote.Tolerance{
+		Under: money.Whole / 200, Over: money.Whole / 200, UnderAction: quote.Hold, OverAction: quote.ProcessAll, WrongAsset: quote.Hold,
+	}
+}
+
+// remote is the other end of a connection.
+func remote(text string) netip.Addr {
+	a, err := netip.ParseAddrPort(text)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Addr()
+}
