@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/sim family/evm family/bitcoin family/solana prices api api/wire api/contract"
+	doors = "store family/quorum family/sim family/evm family/bitcoin family/solana prices api api/wire api/contract api/operator"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest"
 	chains  = "money chain fault order watch send family/quorum"
@@ -39,7 +39,7 @@ var plan = map[string]string{
 	"limit":  "fault integrator access",
 	"market": "money chain fault integrator quote",
 	"desk":   "money chain fault secret integrator quote order access limit market settle",
-	"office": "money chain fault secret integrator",
+	"office": "money chain fault secret integrator order", // order for what an operator is asked about
 	"report": "money chain fault integrator quote order access",
 	// floor 3: adapters, which know the rooms below them and not one another
 	"store":             below,
@@ -55,6 +55,7 @@ var plan = map[string]string{
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
 	"api/contract":      below + " api/wire",
+	"api/operator":      below + " api/wire",
 	// floor 4: assembly
 	"config":    below,
 	"daemon":    below + " " + doors,
@@ -62,7 +63,7 @@ var plan = map[string]string{
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
 	"bench":     below + " " + doors + " " + helpers + " config daemon house world",
-	"cmd/ferry": "config daemon store world fault money chain",
+	"cmd/ferry": "config daemon store world fault money chain secret integrator office family/sim api/operator",
 }
 
 // inTests is what the tests of a room may import beyond the plan: floor 2 is
@@ -72,6 +73,8 @@ var inTests = map[string]string{
 	"send":              doors + " " + helpers + " house",
 	"settle":            doors + " " + helpers + " house",
 	"feed":              doors + " " + helpers + " house",
+	"office":            doors + " " + helpers,
+	"api/operator":      "store store/pgtest",
 	"store":             "store/storetest store/pgtest",
 	"store/storetest":   "store/pgtest",
 	"family/sim":        "family/familytest",
