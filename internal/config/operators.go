@@ -17,13 +17,16 @@ type Operator struct {
 // which have a colon.
 var operatorName = regexp.MustCompile(`^[a-z0-9][-._a-z0-9]{0,63}$`)
 
+// ValidOperator reports whether a name can be an operator's.
+func ValidOperator(name string) bool { return operatorName.MatchString(name) }
+
 // readOperators reads who may use the operators' API; no list is nobody.
 func readOperators(r *reader, raw map[string]any) []Operator {
 	tables, _ := r.tables(table{values: raw}, "operators")
 	operators := make([]Operator, 0, len(tables))
 	for _, t := range tables {
 		o := Operator{Name: r.must(t, "name", "alice")}
-		if o.Name != "" && !operatorName.MatchString(o.Name) {
+		if o.Name != "" && !ValidOperator(o.Name) {
 			r.refuse(t.key("name"), "%q is not a name; write small letters, digits, dots and dashes, such as \"alice\"", clip(o.Name))
 		}
 		text := r.must(t, "tokenSha256", "64 hex letters that ferry operator token prints")
