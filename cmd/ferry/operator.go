@@ -7,6 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"ferry/internal/api/operator"
 	"ferry/internal/config"
@@ -75,12 +80,31 @@ func (c *operatorAuditCmd) Run(ctx context.Context, out *output) error {
 				fmt.Fprintln(w, "there is nothing more")
 				return
 			}
-			fmt.Fprintln(w, "NO\tAT\tBY\tWHAT\tTARGET\tBEFORE\tAFTER")
+			fmt.Fprintln(w, "NO\tAT\tBY\tWHAT\tTARGET\tCHANGE")
 			for _, e := range log.Entries {
-				fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.At, e.By, e.Action, e.Target, e.Before, e.After)
+				fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Seq, e.At, e.By, e.Action, e.Target, changed(e))
 			}
 		})
 	})
+}
+
+// changed shows what an entry says, field by field; what it had before it was made
+// is nothing.
+func changed(e operator.Entry) string {
+	var before, after map[string]string
+	if json.Unmarshal(e.Before, &before) != nil || json.Unmarshal(e.After, &after) != nil {
+		return string(e.Before) + " → " + string(e.After)
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		parts = append(parts, fmt.Sprintf("%s: %q → %q", name, before[name], after[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if _, there := before[name]; !there && after[name] != "" {
+			parts = append(parts, fmt.Sprintf("%s: %q", name, after[name]))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 type operatorVerifyCmd struct{ officeFlags }
