@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/office"
 	"ferry/internal/store"
 )
 
@@ -83,11 +83,8 @@ Example:
 
 // Run lifts a halt.
 func (c *resumeCmd) Run(ctx context.Context, out *output) error {
-	return withHalts(ctx, c.DB, func(db *store.DB, halts []store.Halt) error {
-		if !slices.ContainsFunc(halts, func(h store.Halt) bool { return h.Chain == chain.ID(c.Chain) }) {
-			return fmt.Errorf("chain %q is not halted; ferry halts shows which are", c.Chain)
-		}
-		if err := db.Resume(ctx, chain.ID(c.Chain)); err != nil {
+	return withHalts(ctx, c.DB, func(db *store.DB, _ []store.Halt) error {
+		if err := office.New(db, addresses, time.Now).ResumeChain(ctx, chain.ID(c.Chain), localName()); err != nil {
 			return err
 		}
 		fmt.Fprintf(out.Out, "chain %s goes on\n", c.Chain)

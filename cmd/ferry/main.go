@@ -26,6 +26,11 @@ type cli struct {
 	Migrate migrateCmd `cmd:"" help:"Bring a database up to the schema of this program."`
 	Halts   haltsCmd   `cmd:"" help:"Show which chains are halted, since when and why."`
 	Resume  resumeCmd  `cmd:"" help:"Let a halted chain go on, after you have looked."`
+
+	Integrator integratorCmd `cmd:"" help:"Make integrators and change what they may use and earn."`
+	Key        keyCmd        `cmd:"" help:"Issue and revoke the keys of integrators."`
+	Operator   operatorCmd   `cmd:"" help:"Make tokens for operators, and read and check what they did."`
+
 	Version versionCmd `cmd:"" help:"Show the version."`
 }
 

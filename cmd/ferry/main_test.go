@@ -2,14 +2,21 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"log/slog"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"ferry/internal/api/operator"
+	"ferry/internal/office"
 	"ferry/internal/store"
 )
 
@@ -26,10 +33,13 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			for f, codec := range addresses {
+				e.Setenv(strings.ToUpper(string(f)), codec.Make("acme").Text())
+			}
 			return os.WriteFile(filepath.Join(e.WorkDir, "ferry.toml"), text, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"change": change, "sql": runSQL, "hold": hold,
+			"change": change, "sql": runSQL, "hold": hold, "keep": keep, "door": door,
 		},
 	})
 }
@@ -57,6 +67,39 @@ func runSQL(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = db.Exec(args[1])
 	ts.Check(err)
 	ts.Check(db.Close())
+}
+
+// keep sets a variable to what a pattern finds in the last output.
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keep VARIABLE PATTERN")
+	}
+	found := regexp.MustCompile(args[1]).FindString(ts.ReadFile("stdout"))
+	if found == "" {
+		ts.Fatalf("the output has no %s", args[1])
+	}
+	ts.Setenv(args[0], found)
+}
+
+// door opens a database as a running service would, with the operators' API on
+// $DOOR and alice's token in the file token, until the script ends.
+func door(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: door FILE")
+	}
+	db, err := store.Open(context.Background(), store.Config{URL: "sqlite:" + ts.MkAbs(args[0])})
+	ts.Check(err)
+	token, digest, err := operator.MintToken(rand.Reader)
+	ts.Check(err)
+	api, err := operator.New(operator.Config{
+		Office: office.New(db, addresses, time.Now), Operators: []operator.Operator{{Name: "alice", Digest: digest}}, Log: slog.New(slog.DiscardHandler),
+	})
+	ts.Check(err)
+	server := httptest.NewServer(api)
+	ts.Defer(func() { server.Close(); ts.Check(db.Close()) })
+	ts.Setenv("DOOR", server.URL)
+	ts.Setenv("TOKEN", token.Reveal())
+	ts.Check(os.WriteFile(ts.MkAbs("token"), []byte(token.Reveal()+"\n"), 0o600))
 }
 
 // hold keeps a database open until the script ends, as another process would.

@@ -18,6 +18,8 @@ type Config struct {
 	Caps     Caps
 	Orders   Orders
 	Chains   []Chain
+	// Operators may use the operators' API; without any nobody may.
+	Operators []Operator
 }
 
 // Database is where the state is kept. URL may hold a password: show it only
@@ -86,6 +88,8 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Caps:     readCaps(r, r.table(raw, "caps")),
 		Orders:   readOrders(r, r.table(raw, "orders")),
 		Chains:   readChains(r, raw),
+
+		Operators: readOperators(r, raw),
 	}
 	if err := r.err(); err != nil {
 		return Config{}, err

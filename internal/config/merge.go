@@ -24,6 +24,9 @@ const (
 	maxText = 1 << 20
 )
 
+// commandVars are for commands that ask a running service, and no settings of it.
+var commandVars = []string{"FERRY_OPERATOR_URL", "FERRY_OPERATOR_TOKEN", "FERRY_OPERATOR_TOKEN_FILE"}
+
 // merge reads the file, and lays the environment over it.
 func merge(text []byte, environ []string) (map[string]any, error) {
 	if len(text) > maxText {
@@ -40,7 +43,7 @@ func merge(text []byte, environ []string) (map[string]any, error) {
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(name, value string) (string, any) {
 			key, ok := byEnv[name]
-			if !ok && !strings.HasPrefix(name, testPrefix) {
+			if !ok && !strings.HasPrefix(name, testPrefix) && !slices.Contains(commandVars, name) {
 				r.refuse(clip(name), "is not a variable; did you mean %s?", nearest(name, slices.Sorted(maps.Keys(byEnv))))
 			}
 			return key, value
@@ -60,7 +63,7 @@ func merge(text []byte, environ []string) (map[string]any, error) {
 func envKeys() map[string]string {
 	keys := map[string]string{}
 	for section, inside := range known {
-		if section == "chains" {
+		if section == "chains" || section == "operators" {
 			continue
 		}
 		for name := range inside {

@@ -139,6 +139,7 @@ var known = schema{
 		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil,
 		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
 	},
+	"operators": {"name": nil, "tokenSha256": nil},
 }
 
 // unknown refuses every key that the schema does not have.

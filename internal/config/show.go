@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 )
@@ -33,6 +34,9 @@ func (c Config) String() string {
 			line("  {%s},", strings.Join(fields, ", "))
 		}
 		line("]")
+	}
+	for _, o := range c.Operators {
+		line("\n[[operators]]\nname = %s\ntokenSha256 = %q", quote(o.Name), hex.EncodeToString(o.Digest[:]))
 	}
 	return b.String()
 }

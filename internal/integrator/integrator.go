@@ -3,7 +3,9 @@ package integrator
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -68,6 +70,7 @@ var (
 	DefaultClientLimits = ClientLimits{Requests: 60, Creates: 10, OpenOrders: 5}
 )
 
+// What a key and the windows of a company begin with.
 const (
 	DefaultKeyRequests     = 300
 	DefaultWindow          = 2 * time.Hour
@@ -159,7 +162,7 @@ func CheckName(field, s string) error {
 func (f Forwarding) check() error {
 	const field = "clientIpForwarding.egress"
 	if f.Enabled && len(f.Egress) == 0 {
-		return refuse(field, "is empty; approve the address of at least one server before forwarding is enabled")
+		return refuse(field, "is empty, which forwarding can not be enabled with; approve the address of at least one server, or disable forwarding")
 	}
 	if len(f.Egress) > maxEgress {
 		return refuse(field, "has more than %d entries", maxEgress)
@@ -193,8 +196,8 @@ func (f FeePolicy) check() error {
 	if f.Default < 0 || f.Default > MaxFee {
 		return refuse("defaultFeePercent", "must be from 0 to %s", MaxFee)
 	}
-	for family, to := range f.PayTo {
-		field := "payoutAddresses." + string(family)
+	for _, family := range slices.Sorted(maps.Keys(f.PayTo)) {
+		to, field := f.PayTo[family], "payoutAddresses."+string(family)
 		switch family {
 		case chain.EVM, chain.Solana, chain.Bitcoin:
 		default:

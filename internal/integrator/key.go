@@ -37,6 +37,7 @@ type Key struct {
 	Digest               Digest
 	Requests             int64 // per minute; zero disables it
 	CreatedAt, RevokedAt time.Time
+	LastUsedAt           time.Time // now and then brought up to date; zero is never
 }
 
 // Revoked reports whether the key opens nothing any more.
@@ -45,13 +46,15 @@ func (k Key) Revoked() bool { return !k.RevokedAt.IsZero() }
 // Check refuses a key that could not be issued.
 func (k Key) Check() error {
 	if k.Kind != Server && k.Kind != Public {
-		return refuse("kind", "%q is neither server nor public", k.Kind)
+		return refuseKind(k.Kind)
 	}
 	if err := CheckName("label", k.Label); err != nil {
 		return err
 	}
 	return CheckLimit("keyRequestLimitPerMin", k.Requests)
 }
+
+func refuseKind(k Kind) error { return refuse("kind", "%q is neither server nor public", k) }
 
 // A key is a prefix that says its kind, 256 random bits and a checksum, so that
 // secret scanners and our own find it and a mistyped one costs no lookup.
@@ -69,9 +72,14 @@ const (
 
 // Mint makes a new key of a kind out of a source of randomness.
 func Mint(kind Kind, random io.Reader) (secret.Text, error) {
-	prefix := serverPrefix
-	if kind == Public {
+	var prefix string
+	switch kind {
+	case Server:
+		prefix = serverPrefix
+	case Public:
 		prefix = publicPrefix
+	default: // a kind that was forgotten must never become the stronger one
+		return secret.Text{}, refuseKind(kind)
 	}
 	var raw [32]byte
 	if _, err := io.ReadFull(random, raw[:]); err != nil {
@@ -116,7 +124,10 @@ func KindOf(text string) (Kind, bool) {
 			sum = sum*uint64(len(base62)) + uint64(d)
 		}
 	}
-	return kind, sum == uint64(checksum(text[:KeyLen-sumLen]))
+	if sum != uint64(checksum(text[:KeyLen-sumLen])) {
+		return "", false
+	}
+	return kind, true
 }
 
 // checksum is crc32.ChecksumIEEE of a text, without the allocation that it makes of

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/office"
 	"ferry/internal/order"
 	"ferry/internal/send"
 )
@@ -33,11 +34,7 @@ ORDER BY t.id, a.n`
 )
 
 // Halt is why a chain is stopped.
-type Halt struct {
-	Chain chain.ID
-	Why   string
-	At    time.Time
-}
+type Halt = office.Halt
 
 // Halts are the chains that are stopped.
 func (db *DB) Halts(ctx context.Context) ([]Halt, error) {
@@ -62,12 +59,7 @@ func (db *DB) Resume(ctx context.Context, id chain.ID) error {
 }
 
 // Question is an order that was put before an operator.
-type Question struct {
-	ID    string
-	Order order.ID
-	Why   order.Reason
-	At    time.Time
-}
+type Question = office.Question
 
 // Queue are the oldest questions, at most n.
 func (db *DB) Queue(ctx context.Context, n int) ([]Question, error) {

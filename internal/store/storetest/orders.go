@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -21,12 +22,13 @@ func (b *bench) isClosed(err error) bool { return errors.Is(err, store.ErrClosed
 var (
 	byValue  = cmp.Comparer(func(a, b chain.Address) bool { return a == b })
 	byAmount = cmp.Comparer(func(a, b money.Amount) bool { return a == b })
+	byPrefix = cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })
 )
 
 // same compares what was stored with what is read.
 func same(t *testing.T, got, wanted any) {
 	t.Helper()
-	if d := cmp.Diff(wanted, got, byValue, byAmount); d != "" {
+	if d := cmp.Diff(wanted, got, byValue, byAmount, byPrefix); d != "" {
 		t.Fatalf("differs (-want +got):\n%s", d)
 	}
 }

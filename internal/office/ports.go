@@ -1,0 +1,84 @@
+package office
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/integrator"
+	"ferry/internal/order"
+)
+
+// What a store says.
+var (
+	// ErrNotFound: nothing has that id.
+	ErrNotFound = errors.New("office: not found")
+	// ErrChanged: it is not at the version any more that the change was made for.
+	ErrChanged = errors.New("office: changed meanwhile")
+)
+
+// Changes are all integrators and keys that changed after a version of the
+// register, as they are now. A version below the one that was asked for means that
+// the register is another than before; then everything is in it.
+type Changes struct {
+	Version     int64
+	Integrators []integrator.Integrator
+	Keys        []integrator.Key
+}
+
+// Store keeps the register of integrators and the log of what operators did. What
+// changes something takes the log's entry with it: both are written, or neither.
+type Store interface {
+	// CreateIntegrator keeps a new integrator.
+	CreateIntegrator(ctx context.Context, i integrator.Integrator, e Entry) error
+	// ChangeIntegrator keeps an integrator at the version after the one it says, or
+	// refuses with ErrChanged if it has another by now.
+	ChangeIntegrator(ctx context.Context, i integrator.Integrator, e Entry) error
+	Integrator(ctx context.Context, id integrator.ID) (integrator.Integrator, error)
+	// Integrators are at most n with a higher id, in the order of their ids.
+	Integrators(ctx context.Context, after integrator.ID, n int) ([]integrator.Integrator, error)
+
+	IssueKey(ctx context.Context, k integrator.Key, e Entry) error
+	// RevokeKey reports whether the key was not revoked before.
+	RevokeKey(ctx context.Context, id integrator.KeyID, at time.Time, e Entry) (bool, error)
+	Key(ctx context.Context, id integrator.KeyID) (integrator.Key, error)
+	// Keys are those of an integrator, oldest first, with those that were revoked.
+	Keys(ctx context.Context, id integrator.ID) ([]integrator.Key, error)
+
+	// Log are at most n entries after a number, oldest first.
+	Log(ctx context.Context, after int64, n int) ([]Entry, error)
+	// VerifyAudit goes through the whole log.
+	VerifyAudit(ctx context.Context) (Verdict, error)
+
+	Board
+}
+
+// Board is what waits for an operator.
+type Board interface {
+	Halts(ctx context.Context) ([]Halt, error)
+	// LiftHalt reports whether the chain was halted.
+	LiftHalt(ctx context.Context, id chain.ID, e Entry) (bool, error)
+	// Queue are the oldest questions, at most n.
+	Queue(ctx context.Context, n int) ([]Question, error)
+}
+
+// Halt is why a chain is stopped.
+type Halt struct {
+	Chain chain.ID
+	Why   string
+	At    time.Time
+}
+
+// Question is an order that was put before an operator.
+type Question struct {
+	ID    string
+	Order order.ID
+	Why   order.Reason
+	At    time.Time
+}
+
+// Codecs read addresses of the families that fees are paid in.
+type Codecs interface {
+	Parse(f chain.Family, text string) (chain.Address, error)
+}

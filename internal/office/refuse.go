@@ -1,0 +1,55 @@
+package office
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ferry/internal/chain"
+	"ferry/internal/fault"
+	"ferry/internal/integrator"
+)
+
+// badField is the refusal of one field.
+func badField(field, why string, args ...any) *fault.Error {
+	return fault.New(fault.Invalid, "invalid_field", "%s: %s.", field, fmt.Sprintf(why, args...)).With("field", field)
+}
+
+// refusal is an error of the rooms below as callers may read it. What is no
+// refusal stays what it is, with the name of what it was about.
+func refusal(about string, err error) error {
+	var p *integrator.Problem
+	var known *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return err
+	case errors.As(err, &p):
+		return badField(p.Field, "%s", p.Why)
+	case errors.Is(err, ErrChanged):
+		return fault.New(fault.Conflict, "integrator_changed",
+			"%s was changed meanwhile; read it again and repeat the change if it is still wanted.", about).Because(err)
+	}
+	return fmt.Errorf("%s: %w", about, err)
+}
+
+func noIntegrator(id integrator.ID) *fault.Error {
+	return fault.New(fault.NotFound, "integrator_not_found", "No integrator %q; list the integrators to find its id.", clip(string(id)))
+}
+
+func noKey(id integrator.KeyID) *fault.Error {
+	return fault.New(fault.NotFound, "key_not_found", "No key %q; list the keys of the integrator to find its id.", clip(string(id)))
+}
+
+func noHalt(id chain.ID) *fault.Error {
+	return fault.New(fault.NotFound, "halt_not_found", "Chain %q is not halted; list the halts to see which are.", clip(string(id)))
+}
+
+// clip keeps what a caller sent from filling an answer.
+func clip(s string) string {
+	if len(s) > 64 {
+		return strings.ToValidUTF8(s[:64], "") + "…"
+	}
+	return s
+}
