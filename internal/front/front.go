@@ -43,7 +43,7 @@ type Config struct {
 	Prices   prices.Config
 	Room     int64 // requests at once in the whole process
 	// Operators are who may use the operator API, by name and digest of their token.
-	Operators []operator.Token
+	Operators []operator.Operator
 	// Secret is what the deployment's own secrets are derived from; the same in every
 	// process of it.
 	Secret            secret.Text
@@ -73,7 +73,7 @@ type Front struct {
 func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...prices.Source) (*Front, error) {
 	f := &Front{cfg: cfg, db: db}
 	var err error
-	if f.clock, err = daemon.NewClock(ctx, db.Now); err != nil {
+	if f.clock, err = daemon.NewClock(ctx, db.Time); err != nil {
 		return nil, err
 	}
 	known, err := newChains(all)
@@ -166,7 +166,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	}
 	lim := &limiter{counter: counter, cfg: f.cfg.IP}
 	rooms := routes.Rooms{
-		Desk: f.Desk, Report: report.New(f.db), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
+		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
 		Check: known.check, Price: f.price(listing), Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
 		Sign: func(o market.Offer) (string, error) { return signer.Sign(known.public(o)) },
 	}
@@ -177,10 +177,8 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		return err
 	}
 	f.API = f.Door
-	if f.Office, err = office.New(f.db, families(known.ofs), f.clock.Now); err != nil {
-		return err
-	}
-	f.Operator, err = operator.New(operator.Config{Tokens: f.cfg.Operators, Log: f.cfg.Log}, f.Office, f.db)
+	f.Office = office.New(f.db, families(known.ofs), f.clock.Now)
+	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
 }
 

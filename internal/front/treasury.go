@@ -47,7 +47,7 @@ func (t *treasury) Free(ctx context.Context, a chain.Asset) (money.Amount, error
 	if err != nil {
 		return money.Amount{}, fmt.Errorf("balance of %s: %w", a, err)
 	}
-	free := b.Debits.Less0(b.Credits).Less0(b.Reserved)
+	free := b.Free()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known == nil {

@@ -131,6 +131,9 @@ func (b *Board) Price(symbol string, now time.Time) (market.Price, error) {
 	return s.Price, nil
 }
 
+// Since is when the word was given that the price of a symbol is made from.
+func (b *Board) Since(symbol string) time.Time { return (*b.shown.Load())[symbol].At }
+
 func unavailable(text, symbol string) error {
 	return fault.New(fault.Unavailable, "provider_unavailable", text, symbol)
 }

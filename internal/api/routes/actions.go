@@ -51,23 +51,23 @@ func (r Rooms) acted(c *api.Call, do func(id string, by desk.Seeker) (order.Orde
 
 func (r Rooms) refundAddress(c *api.Call) (any, error) {
 	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) {
-		return r.Desk.SetRefundAddress(c.Context(), id, by, api.Body[wire.RefundAddressRequest](c).RefundAddress, c.Now)
+		return r.Desk.SetRefundAddress(c.Context(), id, by, api.Body[wire.RefundAddressRequest](c).RefundAddress, r.Now())
 	})
 }
 
 func (r Rooms) refund(c *api.Call) (any, error) {
 	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) {
-		return r.Desk.Refund(c.Context(), id, by, c.ID, c.Now)
+		return r.Desk.Refund(c.Context(), id, by, c.ID, r.Now())
 	})
 }
 
 func (r Rooms) cancel(c *api.Call) (any, error) {
-	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) { return r.Desk.Cancel(c.Context(), id, by, c.Now) })
+	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) { return r.Desk.Cancel(c.Context(), id, by, r.Now()) })
 }
 
 func (r Rooms) requote(c *api.Call) (any, error) {
 	return r.guarded(c, func(by desk.Seeker) (any, error) {
-		o, err := r.Desk.Requote(c.Context(), c.Path("orderId"), by, c.Now)
+		o, err := r.Desk.Requote(c.Context(), c.Path("orderId"), by, r.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (r Rooms) requote(c *api.Call) (any, error) {
 
 func (r Rooms) accept(c *api.Call) (any, error) {
 	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) {
-		return r.Desk.AcceptRequote(c.Context(), id, by, api.Body[wire.AcceptRequest](c).QuoteID, c.Now)
+		return r.Desk.AcceptRequote(c.Context(), id, by, api.Body[wire.AcceptRequest](c).QuoteID, r.Now())
 	})
 }
 

@@ -97,7 +97,7 @@ func (r Rooms) token(c *api.Call) (any, error) {
 	}
 	w := wire.TokenOf(t, r.Atlas)
 	out := wire.TokenDetail{ChainID: w.ChainID, Token: w.Token, Symbol: w.Symbol, Decimals: w.Decimals}
-	if price, at, err := r.Price(t.Asset, c.Now); err == nil {
+	if price, at, err := r.Price(t.Asset, r.Now()); err == nil {
 		usd := wire.USD(price)
 		out.PriceUSD, out.PriceUpdatedAt = &usd, &wire.Time{Time: at}
 	}
@@ -119,7 +119,7 @@ func (r Rooms) route(c *api.Call) (any, error) {
 		return nil, wire.Invalid(missing...)
 	}
 	out := wire.Route{RateModes: []string{}, FundingModes: []string{}}
-	found, err := r.Desk.Route(c.Context(), ask, c.Now)
+	found, err := r.Desk.Route(c.Context(), ask, r.Now())
 	if f := fault.Of(err); err != nil {
 		if f.Kind == fault.Invalid || f.Kind == fault.Internal {
 			return nil, err
@@ -160,7 +160,7 @@ func (r Rooms) validate(c *api.Call) (any, error) {
 const behind = 5 * time.Minute
 
 func (r Rooms) status(c *api.Call) (any, error) {
-	out := wire.Status{Status: "ok", AsOf: wire.Time{Time: c.Now}, Chains: []wire.ChainStatus{}}
+	out := wire.Status{Status: "ok", AsOf: wire.Time{Time: r.Now()}, Chains: []wire.ChainStatus{}}
 	for _, one := range r.Atlas.Chains() {
 		h, err := r.Health(c.Context(), one.ID)
 		if err != nil {
@@ -171,7 +171,7 @@ func (r Rooms) status(c *api.Call) (any, error) {
 		switch {
 		case h.Paused:
 			w.Status, notice = "paused", "Orders on this chain wait until an operator lets it go on."
-		case h.Synced.IsZero() || c.Now.Sub(h.Synced) > behind:
+		case h.Synced.IsZero() || r.Now().Sub(h.Synced) > behind:
 			w.Status, notice = "syncing", "Deposits on this chain are seen later than usual."
 		}
 		if notice != "" {

@@ -43,7 +43,7 @@ func (r Rooms) quotes() []api.Operation {
 }
 
 func (r Rooms) quote(c *api.Call) (any, error) {
-	o, err := r.Desk.Quote(c.Context(), &c.Who, api.Body[wire.QuoteRequest](c).Ask(), c.Now)
+	o, err := r.Desk.Quote(c.Context(), &c.Who, api.Body[wire.QuoteRequest](c).Ask(), r.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (r Rooms) create(c *api.Call) (any, error) {
 	if ask.Once, err = repeatOf(c, body); err != nil {
 		return nil, err
 	}
-	made, err := r.Desk.Create(c.Context(), &c.Who, ask, c.Now)
+	made, err := r.Desk.Create(c.Context(), &c.Who, ask, r.Now())
 	if err != nil {
 		return nil, r.moved(err)
 	}

@@ -50,7 +50,7 @@ func states() (all []string) {
 }
 
 func (r Rooms) me(c *api.Call) (any, error) {
-	m, err := r.Report.Me(c.Context(), *c.Who.Integrator, c.Now)
+	m, err := r.Report.Me(c.Context(), *c.Who.Integrator, r.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ type Rooms struct {
 	Desk   *desk.Desk
 	Report Reporter
 	Atlas  *desk.Atlas
+	// Now is the deployment's clock. Limits go by the call's own, which is this
+	// process's and never stepped.
+	Now func() time.Time
 	// Sign vouches for a quote.
 	Sign func(o market.Offer) (string, error)
 	// Show writes an address of a chain as people know it, ShowOf one of a family.
@@ -84,7 +87,7 @@ func (r Rooms) guarded(c *api.Call, do func(desk.Seeker) (any, error)) (any, err
 
 // view is how an order is shown.
 func (r Rooms) view(c *api.Call, o order.Order, right access.Right) wire.Order {
-	return wire.OrderOf(o, wire.View{Atlas: r.Atlas, Right: right, Now: c.Now, Show: r.Show, URI: r.URI})
+	return wire.OrderOf(o, wire.View{Atlas: r.Atlas, Right: right, Now: r.Now(), Show: r.Show, URI: r.URI})
 }
 
 // place reads where a page goes on.
