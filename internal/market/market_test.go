@@ -199,8 +199,11 @@ func TestTheMaximumIsWhatTheVaultCovers(t *testing.T) {
 				t.Fatal(err)
 			}
 			most, err := top.Quote.MostPayout()
+			if get == eth && err == nil { // which pays for its own way
+				most, err = most.Add(r.costs[eth.Chain])
+			}
 			if err != nil || r.free[get].Less(most) {
-				t.Errorf("%s: reserves %s of %s, %v", get, most, r.free[get], err)
+				t.Errorf("%s: needs %s of %s, %v", get, most, r.free[get], err)
 			}
 			slack, _ := r.free[get].MulDiv(n(1), n(1000), money.Up)
 			if short, _ := most.Add(slack); short.Less(r.free[get]) && get == usdc {
@@ -212,6 +215,17 @@ func TestTheMaximumIsWhatTheVaultCovers(t *testing.T) {
 				mustFault(t, err, fault.Unprocessable, "amount_too_high")
 			}
 		}
+	}
+}
+
+func TestLimitsInUnitsAreNeverWiderThanInDollars(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) {
+		r.prices["BTC"], r.free[usdc] = price(t, "30000.7"), money.MustParse("100000000000000000")
+	})
+	o, err := r.Quote(t.Context(), swap(usdc, 1_000_000), start)
+	if err != nil || o.Quote.MinIn != n(66_666) || o.Quote.MaxIn != n(3_333_255_557) { // 66,665.11 and 3,333,255,557.37
+		t.Errorf("got %s and %s, %v", o.Quote.MinIn, o.Quote.MaxIn, err)
 	}
 }
 
@@ -248,6 +262,10 @@ func TestTheIntegratorsFee(t *testing.T) {
 	a.Override = &none
 	if o = charged(a); o.Earning != nil || o.Quote.Fee != nil || len(o.Warnings()) != 0 {
 		t.Errorf("got %+v", o)
+	}
+	a.Override, a.Integrator = nil, ""
+	if o = charged(a); o.Earning != nil || o.Quote.Fee != nil {
+		t.Errorf("a fee for nobody: %+v", o.Earning)
 	}
 	// 1 % of 100,000 satoshi is exactly what its transfer costs: shown, not charged.
 	plain := charged(swap(usdc, 100_000))

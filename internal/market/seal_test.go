@@ -199,6 +199,17 @@ func TestWhatWasNotSealedHereForYouIsNotFound(t *testing.T) {
 	}
 	_, err = newSeal(t, 2).Open(id, "int_1", start)
 	mustFault(t, err, fault.NotFound, "quote_not_found")
+	// Base64 of a length that leaves bits over has several texts for one content.
+	for len(id)%4 == 0 {
+		o.Venue += "x"
+		if id, err = s.Close(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(alphabet, id[len(id)-1])
+	_, err = s.Open(id[:len(id)-1]+string(alphabet[last+1]), "int_1", start)
+	mustFault(t, err, fault.NotFound, "quote_not_found")
 	for i := range raw { // every bit counts
 		bent := append([]byte{}, raw...)
 		bent[i] ^= 1 << (i % 8)

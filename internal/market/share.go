@@ -51,11 +51,11 @@ func (m *Market) shareOf(ctx context.Context, a Ask, give valued, guess money.Am
 	if a.Override != nil {
 		percent, origin = *a.Override, ByOverride
 	}
-	family := m.chains[a.Give.Chain].Family
-	to := a.Fees.PayTo[family]
-	if percent == 0 {
+	if percent == 0 || a.Integrator == "" { // a fee is somebody's
 		return share{}, nil
 	}
+	family := m.chains[a.Give.Chain].Family
+	to := a.Fees.PayTo[family]
 	s := share{origin: origin, percent: percent, ask: quote.FeeAsk{Policy: a.Fees, Override: a.Override, Source: family}}
 	// The rules are asked once before any chain is, with an amount that no rule
 	// depends on: what is refused costs nobody a call.

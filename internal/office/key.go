@@ -29,7 +29,7 @@ func (o *Office) IssueKey(ctx context.Context, id integrator.ID, n NewKey, by st
 		if errors.Is(err, ErrNotFound) {
 			err = noIntegrator(id).Because(err)
 		}
-		return integrator.Key{}, secret.Text{}, refusal("a key of integrator "+string(id), err)
+		return integrator.Key{}, secret.Text{}, refusal(err)
 	}
 	if err := k.Check(); err != nil {
 		return fail(err)
@@ -61,7 +61,7 @@ func (o *Office) RevokeKey(ctx context.Context, id integrator.KeyID, by string) 
 		return integrator.Key{}, err
 	}
 	if _, err := o.store.RevokeKey(ctx, id, e.At, e); err != nil {
-		return integrator.Key{}, refusal("key "+string(id), err)
+		return integrator.Key{}, refusal(err)
 	}
 	return o.key(ctx, id) // as whoever was first has left it
 }
@@ -71,7 +71,7 @@ func (o *Office) key(ctx context.Context, id integrator.KeyID) (integrator.Key, 
 	if errors.Is(err, ErrNotFound) {
 		return integrator.Key{}, noKey(id).Because(err)
 	}
-	return k, refusal("key "+string(id), err)
+	return k, refusal(err)
 }
 
 // Keys are those of an integrator, oldest first, with those that were revoked.

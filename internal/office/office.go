@@ -28,7 +28,7 @@ func (o *Office) clock() time.Time { return o.now().UTC().Truncate(time.Microsec
 // entry begins an entry of the log.
 func (o *Office) entry(by, action, target string, before, after map[string]string) (Entry, error) {
 	if err := integrator.CheckName("operator", by); err != nil {
-		return Entry{}, refusal(target, err)
+		return Entry{}, refusal(err)
 	}
 	e := Entry{At: o.clock(), By: by, Action: action, Target: target}
 	var errs [2]error
@@ -46,14 +46,14 @@ func (o *Office) Create(ctx context.Context, name, by string) (integrator.Integr
 	}
 	i.UpdatedAt = i.CreatedAt
 	if err := i.Check(); err != nil {
-		return integrator.Integrator{}, refusal("the new integrator", err)
+		return integrator.Integrator{}, refusal(err)
 	}
 	e, err := o.entry(by, CreatedIntegrator, string(i.ID), nil, fields(i))
 	if err == nil {
 		err = o.store.CreateIntegrator(ctx, i, e)
 	}
 	if err != nil {
-		return integrator.Integrator{}, refusal("integrator "+string(i.ID), err)
+		return integrator.Integrator{}, refusal(err)
 	}
 	return i, nil
 }
@@ -64,7 +64,7 @@ func (o *Office) Show(ctx context.Context, id integrator.ID) (integrator.Integra
 	if errors.Is(err, ErrNotFound) {
 		return integrator.Integrator{}, noIntegrator(id).Because(err)
 	}
-	return i, refusal("integrator "+string(id), err)
+	return i, refusal(err)
 }
 
 // MaxPage is how many rows a list has at most.
@@ -120,7 +120,7 @@ func (o *Office) ResumeChain(ctx context.Context, id chain.ID, by string) error 
 		}
 		lifted, err := o.store.LiftHalt(ctx, id, e)
 		if err != nil || lifted {
-			return refusal("chain "+string(id), err)
+			return refusal(err)
 		}
 	}
 	return noHalt(id)
@@ -156,14 +156,14 @@ func (o *Office) changeOnce(ctx context.Context, id integrator.ID, p Patch, by s
 		return integrator.Integrator{}, err
 	}
 	if p.Version != 0 && p.Version != was.Version {
-		return integrator.Integrator{}, refusal("integrator "+string(id), ErrChanged)
+		return integrator.Integrator{}, refusal(ErrChanged)
 	}
 	i, err := p.apply(was, o.codecs)
 	if err == nil {
 		err = i.Check()
 	}
 	if err != nil {
-		return integrator.Integrator{}, refusal("integrator "+string(id), err)
+		return integrator.Integrator{}, refusal(err)
 	}
 	before, after := differing(fields(was), fields(i))
 	if len(after) == 0 {
@@ -179,7 +179,7 @@ func (o *Office) changeOnce(ctx context.Context, id integrator.ID, p Patch, by s
 	}
 	i.UpdatedAt = e.At
 	if err := o.store.ChangeIntegrator(ctx, i, e); err != nil {
-		return integrator.Integrator{}, refusal("integrator "+string(id), err)
+		return integrator.Integrator{}, refusal(err)
 	}
 	i.Version++
 	return i, nil

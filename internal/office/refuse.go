@@ -16,22 +16,20 @@ func badField(field, why string, args ...any) *fault.Error {
 }
 
 // refusal is an error of the rooms below as callers may read it. What is no
-// refusal stays what it is, with the name of what it was about.
-func refusal(about string, err error) error {
+// refusal stays what it is: whoever made it has said what it is about.
+func refusal(err error) error {
 	var p *integrator.Problem
 	var known *fault.Error
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &p):
 		return badField(p.Field, "%s", p.Why)
 	case errors.Is(err, ErrChanged):
 		return fault.New(fault.Conflict, "integrator_changed",
-			"%s was changed meanwhile; read it again and repeat the change if it is still wanted.", about).Because(err)
+			"The integrator was changed meanwhile; read it again and repeat the change if it is still wanted.").Because(err)
 	}
-	return fmt.Errorf("%s: %w", about, err)
+	return err
 }
 
 func noIntegrator(id integrator.ID) *fault.Error {

@@ -189,7 +189,12 @@ func TestNoPriceIsUsedPastItsAge(t *testing.T) {
 		step(t, b, start)
 		must(t, b, start, want)
 		if age == -5*time.Second { // a clock ahead of ours does not make it live longer
-			must(t, b, start.Add(30*time.Second+1), "")
+			all[0].err = errors.New("down")
+			late := start.Add(30*time.Second + 1)
+			if err := b.Step(t.Context(), late); err == nil {
+				t.Error("the trouble is not told")
+			}
+			must(t, b, late, "")
 		}
 	}
 	// A price is as old as the oldest word that it is made from.

@@ -120,7 +120,11 @@ func bare(err error) error {
 		cert  *tls.CertificateVerificationError
 		host  x509.HostnameError
 		slow  net.Error
+		outer *url.Error
 	)
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
 	switch {
 	case errors.Is(err, errElsewhere):
 		return errElsewhere

@@ -1,7 +1,14 @@
 package prices
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +61,26 @@ func TestPointersLeadNowhereElse(t *testing.T) {
 		got, _ := at(v, pointer)
 		if textOf(got) != want {
 			t.Errorf("%q leads to %v, want %q", pointer, got, want)
+		}
+	}
+}
+
+// The errors of the network hold names and addresses; what is told of them does not.
+func TestNetworkTroubleIsToldWithoutItsAddress(t *testing.T) {
+	t.Parallel()
+	wrapped := func(err error) error {
+		return &url.Error{Op: "Get", URL: "https://canary/?key=canary", Err: fmt.Errorf("canary: %w", err)}
+	}
+	for want, err := range map[string]error{
+		"its name is not known":                    &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "canary", IsNotFound: true}},
+		"it cannot be reached: connection refused": &net.OpError{Op: "dial", Addr: &net.UnixAddr{Name: "canary"}, Err: syscall.ECONNREFUSED},
+		"it cannot be reached":                     errors.New("canary"),
+		context.DeadlineExceeded.Error():           &net.DNSError{Err: "timeout", Name: "canary", IsTimeout: true},
+		context.Canceled.Error():                   context.Canceled,
+		errElsewhere.Error():                       errElsewhere,
+	} {
+		if got := bare(wrapped(err)); got.Error() != want || strings.Contains(fmt.Sprintf("%+v %#v", got, got), "canary") {
+			t.Errorf("got %#v, want %s", got, want)
 		}
 	}
 }

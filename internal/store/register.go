@@ -257,14 +257,14 @@ func (db *DB) LiftHalt(ctx context.Context, id chain.ID, e office.Entry) (lifted
 // one asks for one row; ErrNotFound says that there is none.
 func one[T any](ctx context.Context, db *DB, scan func(row) (T, error), sql string, args ...any) (T, error) {
 	var found []T
-	if err := db.engine.read(ctx, collect(&found, scan, sql, args...)); err != nil || len(found) > 0 {
-		if err != nil {
-			found = make([]T, 1)
-		}
-		return found[0], err
-	}
 	var none T
-	return none, office.ErrNotFound
+	switch err := db.engine.read(ctx, collect(&found, scan, sql, args...)); {
+	case err != nil:
+		return none, err
+	case len(found) == 0:
+		return none, office.ErrNotFound
+	}
+	return found[0], nil
 }
 
 // collect asks for rows.

@@ -14,8 +14,8 @@ type Config struct {
 	URL string
 }
 
-// DB is an open database. It serves watch.Store, send.Store, settle.Store and
-// feed.Log, and is safe for use by any number of goroutines.
+// DB is an open database. It serves watch.Store, send.Store, settle.Store,
+// feed.Log and office.Store, and is safe for use by any number of goroutines.
 type DB struct {
 	engine engine
 	writer writer
