@@ -85,6 +85,9 @@ func (d *Desk) accepted(ctx context.Context, p *access.Principal, a CreateAsk, n
 	if err != nil {
 		return market.Offer{}, err
 	}
+	if o.To, err = d.address("toAddress", o.Quote.Get.Chain, a.ToAddress); err != nil {
+		return market.Offer{}, err
+	}
 	return d.ports.Market.Accept(ctx, o, now)
 }
 

@@ -65,6 +65,9 @@ func New(cfg Config, p Ports) (*Desk, error) {
 	return &Desk{cfg: cfg, ports: p}, nil
 }
 
+// Chains are the chains that orders may be made on.
+func (d *Desk) Chains() []Chain { return d.ports.Atlas.Chains() }
+
 // digest is a keyed digest, so that who has the database alone can not guess what
 // was digested. kind keeps digests of different things apart.
 func (d *Desk) digest(kind string, parts ...string) []byte {

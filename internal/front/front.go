@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -235,13 +234,4 @@ func Tolerance() quote.Tolerance {
 	return quote.Tolerance{
 		Under: money.Whole / 200, Over: money.Whole / 200, UnderAction: quote.Hold, OverAction: quote.ProcessAll, WrongAsset: quote.Hold,
 	}
-}
-
-// remote is the other end of a connection.
-func remote(text string) netip.Addr {
-	a, err := netip.ParseAddrPort(text)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return a.Addr()
 }

@@ -1,0 +1,61 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Bounds of a connection of an operator.
+const (
+	headerTimeout = 5 * time.Second
+	wholeTimeout  = 30 * time.Second
+	stopTimeout   = 10 * time.Second
+	lookEvery     = 50 * time.Millisecond
+)
+
+// Serve answers on a listener until ctx ends.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: wholeTimeout, WriteTimeout: wholeTimeout, IdleTimeout: time.Minute}
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve operators: %w", err)
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := s.Shutdown(stopping); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return nil
+}
+
+// Synced waits until every chain was read to its tip once: before that no order can
+// be made, because nobody would see its deposit.
+func (f *Front) Synced(ctx context.Context) error {
+	t := time.NewTicker(lookEvery)
+	defer t.Stop()
+	for {
+		waits := false
+		for _, c := range f.Desk.Chains() {
+			h, err := f.health(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			waits = waits || h.Synced.IsZero()
+		}
+		if !waits {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}
