@@ -36,6 +36,9 @@ func (d *Door) answer(c *Call, v any) error {
 	}
 	switch v := v.(type) {
 	case nil:
+		if c.op != nil && c.op.Out != nil {
+			return fmt.Errorf("%s promises an answer and gave none", c.op.ID)
+		}
 		c.send(status, nil)
 		return nil
 	case *Raw:

@@ -26,17 +26,16 @@ var bodies = sync.Pool{New: func() any { b := make([]byte, wire.MaxBody+1); retu
 
 // readBody takes a body in, bounded, before anybody looks at what it says. The
 // connection of one that is too long is closed: the rest of it is not worth reading.
-func readBody(w http.ResponseWriter, r *http.Request, o *Operation, buffer []byte) ([]byte, error) {
+func readBody(c *Call, buffer []byte) ([]byte, error) {
+	r := c.request
 	if r.ContentLength > wire.MaxBody {
-		w.Header().Set("Connection", "close")
-		return nil, errBodySize
+		return nil, c.hangUp(errBodySize)
 	}
-	if !contract.Takes(o.Method) || r.ContentLength == 0 {
+	if !contract.Takes(c.op.Method) || r.ContentLength == 0 {
 		return nil, nil
 	}
 	if !jsonBody(r.Header) {
-		w.Header().Set("Connection", "close")
-		return nil, errBodyType
+		return nil, c.hangUp(errBodyType)
 	}
 	n, err := 0, error(nil)
 	for err == nil && n < len(buffer) {
@@ -46,13 +45,21 @@ func readBody(w http.ResponseWriter, r *http.Request, o *Operation, buffer []byt
 	}
 	switch {
 	case n > wire.MaxBody:
-		w.Header().Set("Connection", "close")
-		return nil, errBodySize
+		return nil, c.hangUp(errBodySize)
 	case !errors.Is(err, io.EOF):
-		w.Header().Set("Connection", "close")
-		return nil, errBodyLate.Because(err)
+		return nil, c.hangUp(errBodyLate.Because(err))
 	}
 	return buffer[:n], nil
+}
+
+// hangUp makes this answer the connection's last and reads no more from it: net/http
+// would otherwise wait for the rest of a short body.
+func (c *Call) hangUp(err error) error {
+	c.SetHeader("Connection", "close")
+	if late := http.NewResponseController(c.writer).SetReadDeadline(c.Now); late != nil && !errors.Is(late, http.ErrNotSupported) {
+		return errors.Join(err, late)
+	}
+	return err
 }
 
 // jsonBody reports whether the headers announce plain JSON.

@@ -127,7 +127,7 @@ func (d *Door) handle(c *Call) (any, error) {
 		buffer := bodies.Get().(*[]byte)
 		defer bodies.Put(buffer)
 		var err error
-		if body, err = readBody(c.writer, r, c.op, *buffer); err != nil {
+		if body, err = readBody(c, *buffer); err != nil {
 			return nil, err
 		}
 	}

@@ -66,6 +66,9 @@ func (d *Door) classify(c *Call, err error) (*fault.Error, wire.Code) {
 		entry, _ = wire.CodeOf(f.Code)
 		return f, entry
 	}
+	if f == errInternal { // a panic, which is logged already
+		return f, entry
+	}
 	if !known || f.Kind == fault.Internal {
 		d.cfg.Log.LogAttrs(c.Context(), slog.LevelError, "a request failed inside",
 			slog.String("requestId", c.ID), slog.String("route", c.template()), slog.String("code", f.Code), slog.Any("err", err))
