@@ -129,6 +129,7 @@ func TestEveryFieldOfAnOfferIsSealed(t *testing.T) {
 	}
 	// These follow from one another.
 	o.Quote.Give, o.Quote.Get = o.Give.Asset, o.Get.Asset
+	o.Quote.Shown = quote.Shown{} // which is made of the offer when an order is
 	o.Quote.Fee = &quote.Fee{Percent: o.Earning.Percent, PayTo: o.Earning.PayTo, Skipped: o.Earning.Skipped}
 	s := newSeal(t, 1)
 	id, err := s.Close(o)
