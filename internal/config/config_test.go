@@ -311,7 +311,7 @@ func TestWhatIsShownHoldsNoSecretAndReadsBack(t *testing.T) {
 	for url, want := range map[string]string{
 		"sqlite:ferry.db": "sqlite:ferry.db",
 		"postgres://ferry:hunter2@db:5432/ferry?sslmode=require":           "postgres://ferry:hidden@db:5432/ferry?sslmode=require",
-		"postgres://ferry@db/ferry?password=hunter2&sslpassword=hunter2":    "postgres://ferry@db/ferry?password=hidden&sslpassword=hidden",
+		"postgres://ferry@db/ferry?password=hunter2&sslpassword=hunter2":   "postgres://ferry@db/ferry?password=hidden&sslpassword=hidden",
 		"postgresql://ferry:hunter2@/ferry?host=/run/postgresql&port=5432": "postgresql://ferry:hidden@/ferry?host=%2Frun%2Fpostgresql&port=5432",
 	} {
 		c, err := config.Parse([]byte(strings.Replace(sound, "sqlite:ferry.db", url, 1)), nil)

@@ -62,7 +62,7 @@ func openCeilings(t *testing.T, b *bench) {
 	}
 	// Lowered below what is there: nothing new, and what is there goes on.
 	_, err = b.made(start.Add(time.Hour), ceiling("a", 1))
-	tooMany(t, err)
+	_ = tooMany(t, err)
 	// An ending frees its place, once.
 	b.told(first.ID, order.Cancelled{}, start.Add(time.Hour))
 	same(t, must[int64](t)(b.db.OpenOrders(t.Context(), "b", start.Add(-time.Second))), int64(1))
@@ -142,7 +142,7 @@ func requests(t *testing.T, b *bench) {
 	same(t, made.Load(), int64(1))
 	// Forgotten after its time, a request may make an order again.
 	ok(t, b.db.ForgetRequests(t.Context(), start, 100))
-	again("k", "x")
+	_ = again("k", "x")
 	ok(t, b.db.ForgetRequests(t.Context(), start.Add(time.Second), 100))
 	_, err = ask("k", "y", start)
 	ok(t, err)
