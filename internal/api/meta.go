@@ -56,7 +56,7 @@ func document(doc *contract.Document) *Raw {
 
 func (d *Door) version() wire.Version {
 	v := wire.Version{
-		Version: d.cfg.Version, Revision: d.cfg.Revision,
+		Version: d.cfg.Version, Revision: d.cfg.Revision, QuoteKey: d.cfg.QuoteKey,
 		Contracts: wire.Contracts{OpenAPI: d.public.Hash},
 	}
 	for name, instead := range wire.Retired() {

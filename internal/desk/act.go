@@ -24,7 +24,7 @@ func (d *Desk) SetRefundAddress(ctx context.Context, id string, by Seeker, addre
 	}
 	switch {
 	case to.IsZero():
-		return order.Order{}, fault.New(fault.Invalid, "missing_field", "refundAddress is missing.").With("field", "refundAddress")
+		return order.Order{}, fault.New(fault.Invalid, "missing_field", "refundAddress is missing.").With("pointer", "/refundAddress")
 	case o.RefundTo == to:
 		return o, nil
 	case !o.RefundTo.IsZero():

@@ -108,7 +108,7 @@ func promised(o market.Offer) quote.Quote {
 func (d *Desk) addresses(ctx context.Context, a CreateAsk, ask *order.Ask) (err error) {
 	give, get := ask.Quote.Give.Chain, ask.Quote.Get.Chain
 	if a.ToAddress == "" {
-		return fault.New(fault.Invalid, "missing_field", "toAddress is missing; say where the %s goes.", d.ports.Atlas.Asset(ask.Quote.Get).Symbol).With("field", "toAddress")
+		return fault.New(fault.Invalid, "missing_field", "toAddress is missing; say where the %s goes.", d.ports.Atlas.Asset(ask.Quote.Get).Symbol).With("pointer", "/toAddress")
 	}
 	if ask.PayTo, err = d.address("toAddress", get, a.ToAddress); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (d *Desk) addresses(ctx context.Context, a CreateAsk, ask *order.Ask) (err 
 	}
 	if ask.RefundTo.IsZero() && (ask.Quote.Mode == quote.Fixed || d.ports.Atlas.Of(give).NeedsRefund) {
 		return fault.New(fault.Invalid, "missing_field", "refundAddress is missing; a fixed rate, and any order paid on %s, needs one.", d.ports.Atlas.Of(give).Name).
-			With("field", "refundAddress")
+			With("pointer", "/refundAddress")
 	}
 	for _, to := range []struct {
 		field string
@@ -135,7 +135,7 @@ func (d *Desk) addresses(ctx context.Context, a CreateAsk, ask *order.Ask) (err 
 			}
 		}
 		if ours {
-			return fault.New(fault.Unprocessable, "recipient_unsupported", "%s is an address of this service; give one of your own.", to.field).With("field", to.field)
+			return fault.New(fault.Unprocessable, "recipient_unsupported", "%s is an address of this service; give one of your own.", to.field).With("pointer", "/"+to.field)
 		}
 	}
 	return nil
@@ -145,9 +145,9 @@ func (d *Desk) addresses(ctx context.Context, a CreateAsk, ask *order.Ask) (err 
 func (d *Desk) owner(p *access.Principal, a CreateAsk, ask order.Ask) (secret.Text, error) {
 	switch {
 	case !a.Session.IsZero() && p.Key == nil:
-		return secret.Text{}, fault.New(fault.Invalid, "session_id_requires_key", "sessionId can be supplied with an integrator key only; leave it out, and one is made.").With("field", "sessionId")
+		return secret.Text{}, fault.New(fault.Invalid, "session_id_requires_key", "sessionId can be supplied with an integrator key only; leave it out, and one is made.").With("pointer", "/sessionId")
 	case !a.Session.IsZero() && !access.ValidSession(a.Session.Reveal()):
-		return secret.Text{}, fault.New(fault.Invalid, "invalid_session_id", "sessionId must be ses_ and 43 characters of base64url, or a random UUID (version 4).").With("field", "sessionId")
+		return secret.Text{}, fault.New(fault.Invalid, "invalid_session_id", "sessionId must be ses_ and 43 characters of base64url, or a random UUID (version 4).").With("pointer", "/sessionId")
 	case !a.Session.IsZero():
 		return a.Session, nil
 	case ask.Once != nil:

@@ -82,7 +82,7 @@ func (d *Desk) address(field string, id chain.ID, text string) (chain.Address, e
 	a, err := d.ports.Codecs.Parse(id, text)
 	if err != nil {
 		return chain.Address{}, fault.New(fault.Invalid, "invalid_address", "%s is not an address of %s: %s.", field, d.ports.Atlas.Of(id).Name, reason(err)).
-			With("field", field)
+			With("pointer", "/"+field)
 	}
 	return a, nil
 }
@@ -100,9 +100,9 @@ func reason(err error) string {
 func named400(token, chainField string, err error) error {
 	f := fault.Of(err)
 	if f.Code == "unsupported_chain" {
-		return f.With("field", chainField)
+		return f.With("pointer", "/"+chainField)
 	}
-	return f.With("field", token)
+	return f.With("pointer", "/"+token)
 }
 
 func integratorOf(p *access.Principal) integrator.ID {

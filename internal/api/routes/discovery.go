@@ -142,7 +142,7 @@ func (r Rooms) validate(c *api.Call) (any, error) {
 	body := api.Body[wire.AddressCheck](c)
 	one, ok := r.Atlas.Chain(body.ChainID)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here; see GET /v2/chains for those that are.").With("field", "chainId")
+		return nil, fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here; see GET /v2/chains for those that are.").With("pointer", "/chainId")
 	}
 	out := wire.AddressVerdict{Warnings: []string{}}
 	a, kind, err := r.Check(one.ID, body.Address)

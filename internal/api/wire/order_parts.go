@@ -166,6 +166,11 @@ var failures = map[order.Reason]string{
 	order.DeadlineExceeded: "It took too long.",
 }
 
+// failureCodes are the published codes of reasons that have another name inside.
+var failureCodes = map[order.Reason]string{
+	order.RefundRejected: "payout_rejected", order.LateDeposit: "deadline_exceeded", order.TooManyDeposits: "duplicate_deposit",
+}
+
 func failureOf(o order.Order) *Failure {
 	why := o.Failure
 	if why == "" && o.State == order.Held {
@@ -178,7 +183,10 @@ func failureOf(o order.Order) *Failure {
 	}
 	message, known := failures[why]
 	if !known {
-		why, message = "unknown", "Something went wrong; an operator looks at it."
+		return &Failure{Code: "unknown", Message: "Something went wrong; an operator looks at it."}
+	}
+	if code, other := failureCodes[why]; other {
+		return &Failure{Code: code, Message: message}
 	}
 	return &Failure{Code: string(why), Message: message}
 }
