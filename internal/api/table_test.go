@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -225,12 +226,14 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// Every refusal that any room can speak is in the catalogue, so none becomes a 500.
+// Every refusal that any room behind the door can speak is in the catalogue, so none
+// becomes a 500. What operators are told is not of this door.
 func TestEveryFaultOfTheTreeIsInTheCatalogue(t *testing.T) {
 	t.Parallel()
 	found := 0
+	operators := regexp.MustCompile(`internal/(office|api/operator)/`)
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || operators.MatchString(filepath.ToSlash(path)) {
 			return err
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
