@@ -65,6 +65,7 @@ type Front struct {
 	daemon    *daemon.Daemon
 	directory *access.Directory
 	board     *prices.Board
+	uses      uses
 }
 
 // New builds the service over chains, a store and sources of prices. It starts
@@ -171,7 +172,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	}
 	f.Door, err = api.New(api.Config{
 		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now,
-	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies}, Limiter: lim, Ceiling: ceiling{room}}, routes.All(rooms))
+	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, routes.All(rooms))
 	if err != nil {
 		return err
 	}
@@ -193,6 +194,7 @@ func (f *Front) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error { return f.tidy(ctx) })
+	g.Go(func() error { return f.keepUses(ctx) })
 	return g.Wait()
 }
 

@@ -22,6 +22,7 @@ type chainID = chain.ID
 type admitter struct {
 	gate    *access.Gate
 	proxies access.Proxies
+	uses    *uses
 }
 
 // Admit implements api.Admitter. A row that takes no key still refuses one in the
@@ -32,7 +33,11 @@ func (a *admitter) Admit(c *api.Credentials, now time.Time) (access.Principal, e
 		need = access.Server
 	}
 	shown := access.Credentials{RawQuery: c.RawQuery, Header: c.Header, Peer: a.proxies.Peer(c.Remote, c.Header), Need: need}
-	return a.gate.Admit(&shown, now)
+	p, err := a.gate.Admit(&shown, now)
+	if err == nil {
+		a.uses.saw(p.Key, now)
+	}
+	return p, err
 }
 
 // limiter lets the API spend allowances.

@@ -48,7 +48,9 @@ type KeyInfo struct {
 	Prefix    string `json:"prefix" doc:"How it begins and ends." example:"sk_live_9f…x2Qb"`
 	Status    string `json:"status" enum:"active,revoked" example:"active"`
 	CreatedAt Time   `json:"createdAt" example:"2026-01-01T00:00:00.000Z"`
-	RevokedAt *Time  `json:"revokedAt" example:"null"`
+	// LastUsedAt is some seconds old.
+	LastUsedAt *Time `json:"lastUsedAt" doc:"A few seconds old; null before the first time." example:"2026-01-01T00:00:00.000Z"`
+	RevokedAt  *Time `json:"revokedAt" example:"null"`
 }
 
 // Stats are what came of the orders.
@@ -171,7 +173,7 @@ func MeOf(m report.Me, key *integrator.Key, show func(chain.Family, chain.Addres
 func keyOf(k integrator.Key) KeyInfo {
 	w := KeyInfo{
 		KeyID: string(k.ID), Kind: string(k.Kind), Label: k.Label, Prefix: k.Hint, Status: "active",
-		CreatedAt: Time{k.CreatedAt}, RevokedAt: moment(k.RevokedAt),
+		CreatedAt: Time{k.CreatedAt}, LastUsedAt: moment(k.LastUsedAt), RevokedAt: moment(k.RevokedAt),
 	}
 	if k.Revoked() {
 		w.Status = "revoked"
