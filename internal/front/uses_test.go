@@ -34,7 +34,12 @@ func TestUsesOfKeysAreWrittenOnceWithTheLastTime(t *testing.T) {
 	if err := u.flush(t.Context(), keep); err != nil || got != nil {
 		t.Errorf("what was written was written again: %v, %v", got, err)
 	}
-	if n := testing.AllocsPerRun(100, func() { u.saw(b, start) }); n > 0 {
+}
+
+func TestASeenKeyCostsARequestNothing(t *testing.T) {
+	var u uses
+	k, now := &integrator.Key{ID: "key_a"}, time.Unix(1_000_000, 0)
+	if n := testing.AllocsPerRun(100, func() { u.saw(k, now) }); n > 0 {
 		t.Errorf("a request pays %.0f allocations", n)
 	}
 }
