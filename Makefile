@@ -16,8 +16,8 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/l
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-dev: ## Run a small simulated world and watch it
-	go run ./cmd/ferry sim --orders 500
+dev: ## Run the whole service on simulated chains
+	go run ./cmd/ferry dev
 
 setup: ## Install what the tests need: PostgreSQL and a C compiler, on Debian
 	@scripts/setup
