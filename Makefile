@@ -3,7 +3,7 @@
 
 SEED     ?= 1
 ORDERS   ?= 100000
-FUZZTIME ?= 20s
+FUZZTIME ?= 10s
 TOOL     := go tool -modfile=tools/go.mod
 
 # The race detector watches our code, not the C of SQLite that was translated to
@@ -41,7 +41,7 @@ bench: ## Measure against floors and peers in the same run (JSON=1 for machines)
 sim: ## Run the simulated world (SEED=1 ORDERS=100000)
 	go run ./cmd/ferry sim --seed $(SEED) --orders $(ORDERS)
 
-fuzz: ## Fuzz every target for a while (FUZZTIME=20s)
+fuzz: ## Fuzz every target for a while (FUZZTIME=10s)
 	@scripts/fuzz $(FUZZTIME)
 
 build: ## Build the binary into bin/ferry

@@ -88,6 +88,7 @@ var inTests = map[string]string{
 	"api":               "api/contract/contracttest",
 	"api/contract":      "api/contract/contracttest",
 	"daemon":            helpers + " house",
+	"dev":               helpers,
 	"house":             "world",
 	"cmd/ferry":         helpers,
 }
