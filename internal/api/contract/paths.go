@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -170,6 +171,15 @@ func goodHeaders(o *Operation) obj {
 	}
 	if o.Cache > 0 {
 		m["ETag"] = ref("ETag")
+	}
+	if slices.ContainsFunc(o.Query, func(p Param) bool { return p.Name == "cursor" }) {
+		m["Link"] = ref("Link")
+	}
+	if o.Idempotent {
+		m["Idempotency-Replayed"] = ref("Replayed")
+	}
+	if o.Status == http.StatusCreated {
+		m["Location"] = ref("Location")
 	}
 	return m
 }
