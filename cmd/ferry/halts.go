@@ -9,6 +9,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/office"
+	"ferry/internal/serve"
 	"ferry/internal/store"
 )
 
@@ -84,7 +85,7 @@ Example:
 // Run lifts a halt.
 func (c *resumeCmd) Run(ctx context.Context, out *output) error {
 	return withHalts(ctx, c.DB, func(db *store.DB, _ []store.Halt) error {
-		if err := office.New(db, addresses, time.Now).ResumeChain(ctx, chain.ID(c.Chain), localName()); err != nil {
+		if err := office.New(db, serve.Addresses{}, time.Now).ResumeChain(ctx, chain.ID(c.Chain), localName()); err != nil {
 			return err
 		}
 		fmt.Fprintf(out.Out, "chain %s goes on\n", c.Chain)

@@ -22,6 +22,7 @@ const (
 // cli is the command line; each command has its own file.
 type cli struct {
 	Sim     simCmd     `cmd:"" help:"Run a seeded world of users, chains and crashes, and check that nothing is lost or paid twice."`
+	Serve   serveCmd   `cmd:"" help:"Run the service of a configuration."`
 	Dev     devCmd     `cmd:"" help:"Run the whole service on simulated chains, for development."`
 	Check   checkCmd   `cmd:"" help:"Read a configuration, open its database, and say what is in force or what to do."`
 	Migrate migrateCmd `cmd:"" help:"Bring a database up to the schema of this program."`

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"log/slog"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 	"ferry/internal/api/operator"
 	"ferry/internal/office"
+	"ferry/internal/serve"
 	"ferry/internal/store"
 )
 
@@ -33,13 +36,13 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for f, codec := range addresses {
-				e.Setenv(strings.ToUpper(string(f)), codec.Make("acme").Text())
-			}
+			e.Setenv("EVM", "0x52908400098527886e0f7030069857d2e4169ee7")
+			e.Setenv("SOLANA", "7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs")
+			e.Setenv("BITCOIN", "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080")
 			return os.WriteFile(filepath.Join(e.WorkDir, "ferry.toml"), text, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"change": change, "sql": runSQL, "hold": hold, "keep": keep, "door": door,
+			"change": change, "sql": runSQL, "hold": hold, "keep": keep, "door": door, "served": served,
 		},
 	})
 }
@@ -92,7 +95,7 @@ func door(ts *testscript.TestScript, neg bool, args []string) {
 	token, digest, err := operator.MintToken(rand.Reader)
 	ts.Check(err)
 	api, err := operator.New(operator.Config{
-		Office: office.New(db, addresses, time.Now), Operators: []operator.Operator{{Name: "alice", Digest: digest}}, Log: slog.New(slog.DiscardHandler),
+		Office: office.New(db, serve.Addresses{}, time.Now), Operators: []operator.Operator{{Name: "alice", Digest: digest}}, Log: slog.New(slog.DiscardHandler),
 	})
 	ts.Check(err)
 	server := httptest.NewServer(api)
@@ -110,4 +113,30 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 	db, err := store.Open(context.Background(), store.Config{URL: "sqlite:" + ts.MkAbs(args[0])})
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(db.Close()) })
+}
+
+// served runs a command that serves until it has said one line, which goes into
+// served.txt, and interrupts it.
+func served(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: served COMMAND ARGS")
+	}
+	path, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator))
+	cmd := exec.Command(filepath.Join(path, args[0]), args[1:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"PATH=" + ts.Getenv("PATH")}
+	var trouble strings.Builder
+	cmd.Stderr = &trouble
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		_ = cmd.Wait()
+		ts.Fatalf("it said nothing: %v\n%s", err, trouble.String())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("served.txt"), []byte(line), 0o600))
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	if err := cmd.Wait(); err != nil {
+		ts.Fatalf("it did not end well: %v\n%s", err, trouble.String())
+	}
 }

@@ -17,11 +17,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"ferry/internal/api/operator"
-	"ferry/internal/chain"
 	"ferry/internal/config"
-	"ferry/internal/family/sim"
 	"ferry/internal/office"
 	"ferry/internal/secret"
+	"ferry/internal/serve"
 	"ferry/internal/store"
 )
 
@@ -70,7 +69,7 @@ func (f *officeFlags) with(ctx context.Context, do func(*operator.Client) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	c, err := operator.Local(office.New(db, addresses, time.Now), localName(), slog.Default())
+	c, err := operator.Local(office.New(db, serve.Addresses{}, time.Now), localName(), slog.Default())
 	if err != nil {
 		return err
 	}
@@ -107,23 +106,6 @@ func localName() string {
 		return "local:" + u.Username
 	}
 	return "local:unknown"
-}
-
-// families reads the addresses of the families that are served.
-type families map[chain.Family]sim.Codec
-
-// addresses are those of simulated chains, the only kind so far.
-var addresses = families{
-	chain.EVM: sim.NewCodec(chain.EVM, sim.Nonces), chain.Solana: sim.NewCodec(chain.Solana, sim.Expiring), chain.Bitcoin: sim.NewCodec(chain.Bitcoin, sim.Coins),
-}
-
-// Parse implements office.Codecs.
-func (f families) Parse(family chain.Family, text string) (chain.Address, error) {
-	codec, ok := f[family]
-	if !ok {
-		return chain.Address{}, fmt.Errorf("addresses of %s are not served", family)
-	}
-	return codec.Parse(text)
 }
 
 // print writes a result for a machine or for a person.

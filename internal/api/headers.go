@@ -44,7 +44,10 @@ func (d *Door) crossOrigin(c *Call) {
 	}
 	h := c.writer.Header()
 	h["Access-Control-Allow-Origin"] = anyOrigin
-	h["Access-Control-Expose-Headers"] = exposed
+	if c.request.Header["Origin"] != nil || c.route != nil && c.route.kept {
+		// Only a browser reads this; an answer that is kept may be read by one later.
+		h["Access-Control-Expose-Headers"] = exposed
+	}
 }
 
 // options answers what a path knows, and a browser's question before a request.

@@ -63,12 +63,13 @@ var plan = map[string]string{
 	"config":    below,
 	"daemon":    below + " " + doors,
 	"front":     below + " " + doors + " daemon",
+	"serve":     below + " " + doors + " config daemon front",
 	"dev":       below + " " + doors + " daemon front",
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
 	"bench":     below + " " + doors + " " + helpers + " config daemon house world",
-	"cmd/ferry": below + " " + doors + " config daemon world front dev",
+	"cmd/ferry": below + " " + doors + " config daemon world front dev serve",
 }
 
 // inTests is what the tests of a room may import beyond the plan: floor 2 is

@@ -17,6 +17,9 @@ const deepest = 1_000_000
 // caip2 is the form of a chain's name.
 var caip2 = regexp.MustCompile(`^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$`)
 
+// slug is the form of a chain's name for callers.
+var slug = regexp.MustCompile(`^[a-zA-Z0-9][-_a-zA-Z0-9]{0,63}$`)
+
 // assetRef is the form of an asset's name on its chain.
 var assetRef = regexp.MustCompile(`^[-._a-zA-Z0-9:]{1,128}$`)
 
@@ -57,6 +60,12 @@ func readChain(r *reader, t table) Chain {
 	}
 	if c.Kind != "" && c.Kind != Sim {
 		r.refuse(t.key("kind"), "%q is not known; write \"sim\", the only kind so far", clip(string(c.Kind)))
+	}
+	namespace, _, _ := strings.Cut(string(c.ID), ":")
+	c.Slug = r.or(t, "slug", strings.ReplaceAll(string(c.ID), ":", "-"))
+	c.Name, c.BlockTime = r.or(t, "name", c.Slug), r.wait(t, "blockTime", fast)
+	if !slug.MatchString(c.Slug) && namespace != "" {
+		r.refuse(t.key("slug"), "%q is not a name for callers; write small letters, digits and hyphens, such as \"ethereum\"", clip(c.Slug))
 	}
 	c.Assets = readAssets(r, t, c.ID)
 	c.Tiers = readTiers(r, t)

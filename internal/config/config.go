@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/limit"
+	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/watch"
@@ -18,6 +20,13 @@ type Config struct {
 	Caps     Caps
 	Orders   Orders
 	Chains   []Chain
+	Tokens   []market.Asset
+	API      API
+	// OperatorListen is where operators come in.
+	OperatorListen string
+	Limits         limit.IPLimits
+	Market         Market
+	Prices         []Source
 	// Operators may use the operators' API; without any nobody may.
 	Operators []Operator
 }
@@ -49,6 +58,8 @@ type Chain struct {
 	Assets     []chain.Asset
 	FinalDepth uint64
 	Tiers      []watch.Tier
+	Slug, Name string // how callers and people call it
+	BlockTime  time.Duration
 }
 
 // ErrRefused is in every refusal of a configuration.
@@ -88,6 +99,10 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Caps:     readCaps(r, r.table(raw, "caps")),
 		Orders:   readOrders(r, r.table(raw, "orders")),
 		Chains:   readChains(r, raw),
+
+		API: readAPI(r, r.table(raw, "api")), OperatorListen: r.address(r.table(raw, "operatorApi"), "listen", "127.0.0.1:8081"),
+		Limits: readLimits(r, r.table(raw, "limits")), Market: readMarket(r, r.table(raw, "market")),
+		Prices: readPrices(r, raw), Tokens: readTokens(r, raw),
 
 		Operators: readOperators(r, raw),
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // table is a table of the file with its place.
@@ -52,7 +55,12 @@ func take[T any](r *reader, t table, name, kind string) (T, bool) {
 }
 
 func (r *reader) text(t table, name string) (string, bool) {
-	return take[string](r, t, name, "text in quotes")
+	text, ok := take[string](r, t, name, "text in quotes")
+	if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+		r.refuse(t.key(name), "has characters that nobody can see; write plain text")
+		return "", false
+	}
+	return text, ok
 }
 
 // must reads a text that has to be there.
@@ -102,7 +110,7 @@ func (r *reader) tables(t table, name string) ([]table, bool) {
 func (r *reader) texts(t table, name string) ([]string, bool) {
 	return list(r, t, name, "a list of texts in quotes", func(_ int, v any) (string, bool) {
 		s, ok := v.(string)
-		return s, ok
+		return s, ok && !strings.ContainsFunc(s, unicode.IsControl)
 	})
 }
 
@@ -136,10 +144,21 @@ var known = schema{
 		"held": nil, "refunding": nil, "recovery": nil,
 	},
 	"chains": {
-		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil,
+		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil, "slug": nil, "name": nil, "blockTime": nil,
 		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
 	},
-	"operators": {"name": nil, "tokenSha256": nil},
+	"operators":   {"name": nil, "tokenSha256": nil},
+	"api":         {"listen": nil, "url": nil, "trustedProxies": nil, "proxyHeader": nil, "maxRequests": nil, "secretFile": nil},
+	"operatorApi": {"listen": nil},
+	"limits": {
+		"ipRequests": nil, "ipQuotes": nil, "ipCreates": nil, "ipOpenOrders": nil, "ipAccessFailures": nil, "ipWindow": nil,
+	},
+	"market": {
+		"spreadPercent": nil, "slippagePercent": nil, "tolerancePercent": nil, "minUsd": nil, "maxUsd": nil,
+		"fixedRates": nil, "priceQuorum": nil,
+	},
+	"prices": {"name": nil, "kind": nil, "path": nil, "url": nil, "values": nil, "fields": nil},
+	"tokens": {"asset": nil, "symbol": nil, "decimals": nil, "dust": nil},
 }
 
 // unknown refuses every key that the schema does not have.

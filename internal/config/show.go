@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -15,14 +17,15 @@ func (c Config) String() string {
 	p := c.Orders.Patience
 	line("[orders]\nfunding = %q\nconfirming = %q\nexecuting = %q\nsending = %q\nheld = %q\nrefunding = %q\nrecovery = %q",
 		c.Orders.Funding, p.Confirming, p.Executing, p.Sending, p.Held, p.Refunding, p.Recovery)
+	c.showDoor(line)
 	for _, ch := range c.Chains {
 		assets := make([]string, len(ch.Assets))
 		for i, a := range ch.Assets {
 			_, ref, _ := strings.Cut(a.String(), "/")
 			assets[i] = quote(ref)
 		}
-		line("\n[[chains]]\nid = %q\nfamily = %q\nkind = %q\nassets = [%s]\nfinalDepth = %d\ntiers = [",
-			ch.ID, ch.Family, ch.Kind, strings.Join(assets, ", "), ch.FinalDepth)
+		line("\n[[chains]]\nid = %q\nslug = %s\nname = %s\nfamily = %q\nkind = %q\nblockTime = %q\nassets = [%s]\nfinalDepth = %d\ntiers = [",
+			ch.ID, quote(ch.Slug), quote(ch.Name), ch.Family, ch.Kind, ch.BlockTime, strings.Join(assets, ", "), ch.FinalDepth)
 		for _, t := range ch.Tiers {
 			fields := []string{fmt.Sprintf("confirmations = %d", t.Confirmations)}
 			if t.UpTo > 0 {
@@ -45,4 +48,46 @@ func (c Config) String() string {
 // only the backslash and the quote need care.
 func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// showDoor writes what concerns the doors and the market.
+func (c Config) showDoor(line func(string, ...any)) {
+	proxies := make([]string, len(c.API.Proxies))
+	for i, p := range c.API.Proxies {
+		proxies[i] = quote(p.String())
+	}
+	line("\n[api]\nlisten = %s\nurl = %s\ntrustedProxies = [%s]\nproxyHeader = %s\nmaxRequests = %d\nsecretFile = %s",
+		quote(c.API.Listen), quote(c.API.URL), strings.Join(proxies, ", "), quote(c.API.Header), c.API.Room, quote(c.API.SecretFile))
+	line("\n[operatorApi]\nlisten = %s", quote(c.OperatorListen))
+	l := c.Limits
+	line("\n[limits]\nipRequests = %d\nipQuotes = %d\nipCreates = %d\nipOpenOrders = %d\nipAccessFailures = %d\nipWindow = %q",
+		l.Requests, l.Quotes, l.Creates, l.OpenOrders, l.AccessFailures, l.Window)
+	m := c.Market
+	line("\n[market]\nspreadPercent = %q\nslippagePercent = %q\ntolerancePercent = %q\nminUsd = %q\nmaxUsd = %q\nfixedRates = %t\npriceQuorum = %d",
+		m.Spread, m.Slippage, m.Tolerance, m.Min, m.Max, m.Fixed, m.Quorum)
+	for _, s := range c.Prices {
+		line("\n[[prices]]\nname = %s\nkind = %s", quote(s.Name), quote(s.Kind))
+		if s.URL != "" {
+			line("url = \"[redacted]\"")
+		}
+		if s.Path != "" {
+			line("path = %s", quote(s.Path))
+		}
+		showPairs(line, "values", s.Values)
+		showPairs(line, "fields", s.Fields)
+	}
+	for _, t := range c.Tokens {
+		line("\n[[tokens]]\nasset = %s\nsymbol = %s\ndecimals = %d\ndust = %q", quote(t.Asset.String()), quote(t.Symbol), t.Decimals, t.Dust)
+	}
+}
+
+func showPairs(line func(string, ...any), name string, pairs map[string]string) {
+	if len(pairs) == 0 {
+		return
+	}
+	all := make([]string, 0, len(pairs))
+	for _, k := range slices.Sorted(maps.Keys(pairs)) {
+		all = append(all, fmt.Sprintf("%s = %s", quote(k), quote(pairs[k])))
+	}
+	line("%s = { %s }", name, strings.Join(all, ", "))
 }
