@@ -226,12 +226,16 @@ func FuzzQuery(f *testing.F) {
 }
 
 // Every refusal that any room can speak is in the catalogue, so none becomes a 500.
+// The office and its door answer operators, in words of their own.
 func TestEveryFaultOfTheTreeIsInTheCatalogue(t *testing.T) {
 	t.Parallel()
 	found := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
+		}
+		if at := filepath.ToSlash(path); strings.Contains(at, "internal/office/") || strings.Contains(at, "internal/api/operator/") {
+			return nil
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {
