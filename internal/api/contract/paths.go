@@ -140,7 +140,11 @@ func (s *schemas) responses(o *Operation) (obj, error) {
 		if err != nil {
 			return nil, err
 		}
-		good["content"] = obj{media: obj{"schema": schema, "example": example}}
+		content := obj{media: obj{"schema": schema, "example": example}}
+		for _, f := range o.Forms {
+			content[f.Media] = obj{"schema": obj{"type": "string", "description": f.Doc}, "example": f.Example}
+		}
+		good["content"] = content
 	} else if o.Status != http.StatusNoContent {
 		good["content"] = obj{media: obj{"schema": obj{"type": "object"}}}
 	}

@@ -43,7 +43,7 @@ func (r Rooms) discovery() []api.Operation {
 		In: wire.AddressCheck{}, Out: wire.AddressVerdict{}, Codes: []string{"unsupported_chain"}, Do: r.validate,
 	}
 	return []api.Operation{
-		chains, one, tokens, token, route, check,
+		chains, one, tokens, token, route, r.rateRow(), check,
 		row("getStatus", "/v2/status", "How the service is", wire.Status{}, r.status),
 	}
 }
