@@ -68,7 +68,7 @@ func (c *Call) raw(status int, v *Raw) {
 	h := c.writer.Header()
 	h.Set("Content-Type", v.Type)
 	if v.Zip != nil {
-		h.Set("Vary", "Accept-Encoding")
+		h.Add("Vary", "Accept-Encoding")
 	}
 	if c.cached(v.ETag, body) {
 		return

@@ -20,6 +20,7 @@ type Call struct {
 	values [maxPathValues]string
 	query  []pair
 	body   any
+	form   string
 	status int
 
 	writer  http.ResponseWriter
@@ -52,6 +53,9 @@ func (c *Call) Query(name string) (string, bool) {
 	}
 	return "", false
 }
+
+// Form is the media type that the answer is to have: JSON, or one of the row's forms.
+func (c *Call) Form() string { return c.form }
 
 // Whole is a whole-number parameter, or what it is if it was not given.
 func (c *Call) Whole(name string, otherwise int64) int64 {

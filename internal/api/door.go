@@ -143,6 +143,9 @@ func (d *Door) handle(c *Call) (any, error) {
 	if c.body, err = decode(c.op, body); err != nil {
 		return nil, err
 	}
+	if err := c.choose(); err != nil {
+		return nil, err
+	}
 	return c.op.Do(c)
 }
 

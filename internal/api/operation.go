@@ -14,6 +14,8 @@ type (
 	Proof = contract.Proof
 	// Param is a query parameter that an operation knows.
 	Param = contract.Param
+	// Form is a further form of an answer.
+	Form = contract.Form
 )
 
 // Needs, proofs and kinds of parameters, named here so that rows read well.
@@ -60,6 +62,9 @@ type Operation struct {
 	In, Out any
 	// Produces is the media type of the answer where it is not JSON.
 	Produces string
+	// Forms are what the answer also comes in, where Accept prefers it to JSON; Do asks
+	// Call.Form which was chosen. What is in none of them is refused.
+	Forms []Form
 	// Query are the parameters the row knows; any other is refused.
 	Query []Param
 	// Codes are the refusals that Do may answer; those of the door are added.
@@ -81,6 +86,6 @@ func (o *Operation) describe() contract.Operation {
 		ID: o.ID, Method: o.Method, Path: o.Path,
 		Summary: o.Summary, Description: o.Description, Tag: o.Tag,
 		Key: o.Key, Proof: o.Proof, Limited: o.Spends != 0, Idempotent: o.Idempotent,
-		In: o.In, Out: o.Out, Produces: o.Produces, Query: o.Query, Codes: o.Codes, Status: o.Status, Cache: o.Cache,
+		In: o.In, Out: o.Out, Produces: o.Produces, Forms: o.Forms, Query: o.Query, Codes: o.Codes, Status: o.Status, Cache: o.Cache,
 	}
 }

@@ -2,9 +2,11 @@ package api
 
 import (
 	"fmt"
+	"mime"
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ferry/internal/api/contract"
@@ -60,8 +62,10 @@ func checkRow(o *Operation) error {
 		return fmt.Errorf("it does nothing")
 	case o.In != nil && !contract.Takes(o.Method):
 		return fmt.Errorf("a %s has no body", o.Method)
-	case inside && (o.Summary == "" || o.Tag == ""):
-		return fmt.Errorf("it has no summary or no tag")
+	case inside && o.Summary == "":
+		return fmt.Errorf("it has no summary")
+	case inside && !slices.ContainsFunc(tags, func(t contract.Tag) bool { return t.Name == o.Tag }):
+		return fmt.Errorf("its tag %q is none of the contract's", o.Tag)
 	case o.Hidden != strings.HasPrefix(o.Path, integrator):
 		return fmt.Errorf("it must be hidden if and only if its path is below %s", integrator)
 	case o.Hidden && o.Key != ServerKey:
@@ -86,6 +90,12 @@ func checkRow(o *Operation) error {
 	for _, code := range o.Codes {
 		if _, ok := wire.CodeOf(code); !ok {
 			return fmt.Errorf("its code %q is not in the catalogue", code)
+		}
+	}
+	for _, f := range o.Forms {
+		media, params, err := mime.ParseMediaType(f.Media)
+		if err != nil || media != f.Media || len(params) > 0 || media == jsonMedia || o.Produces != "" || o.Out == nil {
+			return fmt.Errorf("its form %q is not a media type beside JSON", f.Media)
 		}
 	}
 	return checkParams(o)

@@ -104,7 +104,7 @@ func TestTablesThatCannotBeServedAreRefused(t *testing.T) {
 	t.Parallel()
 	sound := func() api.Operation {
 		return api.Operation{
-			ID: "getX", Method: "GET", Path: "/v2/x", Summary: "x", Tag: "x", Key: api.OptionalKey, Spends: api.Requests,
+			ID: "getX", Method: "GET", Path: "/v2/x", Summary: "x", Tag: "orders", Key: api.OptionalKey, Spends: api.Requests,
 			Do: func(*api.Call) (any, error) { return nil, nil },
 		}
 	}
@@ -124,6 +124,9 @@ func TestTablesThatCannotBeServedAreRefused(t *testing.T) {
 		"nothing to do":               func(o *api.Operation) { o.Do = nil },
 		"a body on GET":               func(o *api.Operation) { o.In = thingAsk{} },
 		"no summary":                  func(o *api.Operation) { o.Summary = "" },
+		"a tag nobody knows":          func(o *api.Operation) { o.Tag = "Orders" },
+		"a form that is JSON":         func(o *api.Operation) { o.Out, o.Forms = thing{}, []api.Form{{Media: "application/json"}} },
+		"a form without an answer":    func(o *api.Operation) { o.Forms = []api.Form{{Media: "text/csv"}} },
 		"hidden and public":           func(o *api.Operation) { o.Hidden = true },
 		"integrator and not hidden":   func(o *api.Operation) { o.Path = "/v2/integrator/x" },
 		"hidden without a server key": func(o *api.Operation) { o.Path, o.Hidden = "/v2/integrator/x", true },

@@ -66,6 +66,7 @@ type Front struct {
 	directory *access.Directory
 	board     *prices.Board
 	uses      uses
+	offers    *market.Market
 }
 
 // New builds the service over chains, a store and sources of prices. It starts
@@ -91,11 +92,10 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served()}, db, rates); err != nil {
 		return nil, err
 	}
-	m, err := f.market(known, listing)
-	if err != nil {
+	if f.offers, err = f.market(known, listing); err != nil {
 		return nil, err
 	}
-	if err := f.counter(known, m); err != nil {
+	if err := f.counter(known, f.offers); err != nil {
 		return nil, err
 	}
 	return f, f.doors(ctx, known, listing)
@@ -167,7 +167,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	lim := &limiter{counter: counter, cfg: f.cfg.IP}
 	rooms := routes.Rooms{
 		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
-		Check: known.check, Price: f.price(listing), Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
+		Check: known.check, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
 		Sign: func(o market.Offer) (string, error) { return signer.Sign(known.public(o)) },
 	}
 	f.Door, err = api.New(api.Config{

@@ -163,13 +163,15 @@ const rateDigits = 18
 // Rate is how many whole units are got for one that is given, all costs included, as
 // decimal text: exact where it ends within 18 digits, and rounded down after that.
 func (o Offer) Rate() string {
-	in, out := o.Quote.In.String(), o.Quote.Out.String()
 	if o.Quote.In.IsZero() {
 		return "0"
 	}
-	// The rate is Out·10^Give.Decimals / (In·10^Get.Decimals); it is computed with so
-	// many places that it has about rateDigits digits.
-	shift := o.Give.Decimals - o.Get.Decimals
+	return rateText(o.Quote.In.String(), o.Quote.Out.String(), o.Give.Decimals-o.Get.Decimals)
+}
+
+// rateText is out divided by in, both digits, times ten to the shift.
+func rateText(in, out string, shift int) string {
+	// It is computed with so many places that it has about rateDigits digits.
 	places := max(rateDigits-len(out)+len(in)-shift, 0)
 	num, _ := new(big.Int).SetString(out+zeros(places+shift), 10)
 	den, _ := new(big.Int).SetString(in+zeros(-places-shift), 10)

@@ -122,7 +122,9 @@ func headers() obj {
 		"RateLimitPolicy":   text("Every limit that applies: its size and its window in seconds.", `"ip_requests";q=60;w=60`),
 		"RetryAfter":        whole("Seconds to wait before the same request may succeed.", 12),
 		"RateLimitResource": text("The limit that is used up.", "ip_requests"),
-		"Allow":             text("The methods that the path knows.", "GET, HEAD, OPTIONS"),
+		"Link":              text("Where the next page is, with rel=\"next\"; there is no such header on the last page.", `</v2/orders?cursor=AXZ1>; rel="next"`),
+		"Location":          text("Where what was made is read.", "/v2/orders/ord_0123456789ABCDEFGHJKMNPQRS"),
+		"Replayed":          text("true where this repeats the answer to an earlier request of the same Idempotency-Key.", "true"),
 		"ETag":              text("A name of this very answer, for If-None-Match.", `"0f1e2d3c4b5a6978"`),
 	}
 }

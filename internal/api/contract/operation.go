@@ -60,6 +60,13 @@ func (p Param) Limit() int {
 	return 256
 }
 
+// Form is a further media type that an answer comes in.
+type Form struct {
+	Media   string // without parameters
+	Doc     string
+	Example string
+}
+
 // Operation is one row of the table, as far as the contract says it.
 type Operation struct {
 	ID, Method, Path          string
@@ -70,6 +77,7 @@ type Operation struct {
 	Idempotent                bool // takes Idempotency-Key
 	In, Out                   any
 	Produces                  string // media type of the answer; empty is application/json
+	Forms                     []Form // further media types, chosen by Accept
 	Query                     []Param
 	Codes                     []string
 	Status                    int
@@ -112,6 +120,9 @@ func (o *Operation) AllCodes() []string {
 	}
 	if o.Idempotent {
 		codes = append(codes, "invalid_idempotency_key", "idempotency_conflict", "idempotency_in_progress")
+	}
+	if len(o.Forms) > 0 {
+		codes = append(codes, "not_acceptable")
 	}
 	if Takes(o.Method) {
 		codes = append(codes, "malformed_json", "unknown_field", "unsupported_media_type")

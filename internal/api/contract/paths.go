@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -139,7 +140,11 @@ func (s *schemas) responses(o *Operation) (obj, error) {
 		if err != nil {
 			return nil, err
 		}
-		good["content"] = obj{media: obj{"schema": schema, "example": example}}
+		content := obj{media: obj{"schema": schema, "example": example}}
+		for _, f := range o.Forms {
+			content[f.Media] = obj{"schema": obj{"type": "string", "description": f.Doc}, "example": f.Example}
+		}
+		good["content"] = content
 	} else if o.Status != http.StatusNoContent {
 		good["content"] = obj{media: obj{"schema": obj{"type": "object"}}}
 	}
@@ -170,6 +175,15 @@ func goodHeaders(o *Operation) obj {
 	}
 	if o.Cache > 0 {
 		m["ETag"] = ref("ETag")
+	}
+	if slices.ContainsFunc(o.Query, func(p Param) bool { return p.Name == "cursor" }) {
+		m["Link"] = ref("Link")
+	}
+	if o.Idempotent {
+		m["Idempotency-Replayed"] = ref("Replayed")
+	}
+	if o.Status == http.StatusCreated {
+		m["Location"] = ref("Location")
 	}
 	return m
 }

@@ -124,10 +124,10 @@ func capped(m obj, name string, rules wire.Rules, on side) obj {
 // object registers a struct under its name and gives a reference to it.
 func (s *schemas) object(shape *wire.Shape, on side) (obj, error) {
 	name := shape.Type.Name()
-	if on == request {
+	if on == request && name != "" && !strings.HasSuffix(name, "Request") {
 		name += "Request"
 	}
-	if name == "" || name == "Request" {
+	if name == "" {
 		return nil, fmt.Errorf("wire type %s has no name to publish it under", shape.Type)
 	}
 	ref := obj{"$ref": "#/components/schemas/" + name}
@@ -178,8 +178,11 @@ func (s *schemas) property(f wire.Field, on side) (obj, error) {
 }
 
 // exampleOf is the example of a field as JSON; texts are written without quotes in
-// the tag.
+// the tag, and the null of one that may be null is none.
 func exampleOf(f wire.Field) jsontext.Value {
+	if f.Nullable && f.Example == "null" {
+		return jsontext.Value("null")
+	}
 	text := f.Shape.Kind == wire.Text
 	if f.Shape.Kind == wire.Own {
 		text = reflect.New(f.Shape.Type).Interface().(wire.Scalar).Describe()["type"] == "string"
@@ -194,9 +197,16 @@ func exampleOf(f wire.Field) jsontext.Value {
 	return quoted
 }
 
-// Example is a whole example of a wire type, put together from those of its fields;
-// optional fields without one are left out.
+// exemplary is a wire type whose fields do not all go together, so that an example
+// of each is no example of the whole.
+type exemplary interface{ Example() any }
+
+// Example is a whole example of a wire type: its own, or one put together from those
+// of its fields, where optional fields without one are left out.
 func Example(zero any) (any, error) {
+	if own, ok := zero.(exemplary); ok {
+		return own.Example(), nil
+	}
 	t := reflect.TypeOf(zero)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -11,7 +11,20 @@ import (
 	"ferry/internal/report"
 )
 
-const reportPage, maxReportPage = 50, 200
+const (
+	reportPage, maxReportPage = 50, 200
+	csvMedia                  = "text/csv"
+)
+
+// csvExample is a list of one order.
+var csvExample = func() string {
+	at := wire.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return string(wire.AttributedOrders{Orders: []wire.AttributedOrder{{
+		OrderID: "ord_0123456789ABCDEFGHJKMNPQRS", Kind: "swap", Status: "awaiting_deposit", FeeStatus: "none",
+		KeyID: "key_0123456789ABCDEFGHJKMNPQRS", KeyKind: "server", From: wire.Side{ChainID: "bitcoin", Symbol: "BTC"},
+		To: wire.Side{ChainID: "solana", Symbol: "SOL"}, CreatedAt: at, UpdatedAt: at, ExpiresAt: wire.Time{Time: at.Add(30 * time.Minute)},
+	}}}.CSV())
+}()
 
 func (r Rooms) reports() []api.Operation {
 	text := func(name, doc, example string, enum ...string) api.Param {
@@ -19,14 +32,16 @@ func (r Rooms) reports() []api.Operation {
 	}
 	return []api.Operation{
 		{
-			ID: "getIntegrator", Method: http.MethodGet, Path: "/v2/integrator/me", Tag: "Integrator", Summary: "Your integration",
+			ID: "getIntegrator", Method: http.MethodGet, Path: "/v2/integrator/me", Tag: "integrator", Summary: "Your integration",
 			Description: "Profile, statistics, limits and usage of the whole integration across all its keys.",
 			Key:         api.ServerKey, Spends: api.Requests, Out: wire.Me{}, Hidden: true, Do: r.me,
 		},
 		{
-			ID: "listAttributedOrders", Method: http.MethodGet, Path: "/v2/integrator/orders", Tag: "Integrator", Summary: "Your recent orders",
-			Description: "Orders made with any key of the integration, newest first. With a filter a page may be short and still have a next one.",
-			Key:         api.ServerKey, Spends: api.Requests, Out: wire.AttributedOrders{}, Hidden: true, Codes: []string{"invalid_cursor"},
+			ID: "listAttributedOrders", Method: http.MethodGet, Path: "/v2/integrator/orders", Tag: "integrator", Summary: "Your recent orders",
+			Description: "Orders made with any key of the integration, newest first. With a filter a page may be short and still have a next one. " +
+				"With Accept: text/csv it is a table, in which a text that a spreadsheet would take for a formula begins with a quote.",
+			Key: api.ServerKey, Spends: api.Requests, Out: wire.AttributedOrders{}, Hidden: true, Codes: []string{"invalid_cursor"},
+			Forms: []api.Form{{Media: csvMedia, Doc: "One line for each order, after a header line on every page.", Example: csvExample}},
 			Query: []api.Param{
 				text("status", "Only orders in this status.", "completed", states()...),
 				text("feeStatus", "Only orders whose fee is so.", "paid", "none", "projected", "paid", "skipped"),
@@ -72,7 +87,7 @@ func (r Rooms) attributed(c *api.Call) (any, error) {
 	}
 	out := wire.AttributedOrders{Orders: []wire.AttributedOrder{}}
 	if kind, given := c.Query("kind"); given && kind != "swap" {
-		return out, nil
+		return listed(c, out), nil
 	}
 	page, err := r.Report.Orders(c.Context(), c.Who.Integrator.ID, f, from, n)
 	if err != nil {
@@ -82,7 +97,15 @@ func (r Rooms) attributed(c *api.Call) (any, error) {
 	for _, o := range page.Orders {
 		out.Orders = append(out.Orders, wire.AttributedOf(o, r.Atlas, r.ShowOf))
 	}
-	return out, nil
+	return listed(c, out), nil
+}
+
+// listed is the list in the form that was asked for.
+func listed(c *api.Call, out wire.AttributedOrders) any {
+	if c.Form() == csvMedia {
+		return &api.Raw{Type: csvMedia + "; charset=utf-8", Body: out.CSV()}
+	}
+	return out
 }
 
 func filterOf(c *api.Call) (f report.Filter, err error) {

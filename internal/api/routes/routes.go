@@ -36,6 +36,8 @@ type Rooms struct {
 	Check func(id chain.ID, text string) (a chain.Address, kind string, err error)
 	// Price is what a whole unit of an asset is worth, and since when.
 	Price func(x chain.Asset, now time.Time) (money.USD, time.Time, error)
+	// Rates are indicative prices of every pair of the assets.
+	Rates func(ctx context.Context, assets []chain.Asset, now time.Time) ([]market.Indication, error)
 	// Health is how a chain is.
 	Health func(ctx context.Context, id chain.ID) (Health, error)
 	// Recheck spends a look at an order's chain, Failed a wrong proof; MayTry refuses

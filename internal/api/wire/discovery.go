@@ -57,19 +57,6 @@ type Route struct {
 	Reason           *Failure     `json:"reason" doc:"Why it is not available."`
 }
 
-// Rates are indicative prices of every pair.
-type Rates struct {
-	AsOf  Time   `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
-	Rates []Rate `json:"rates"`
-}
-
-// Rate is an indicative price.
-type Rate struct {
-	From string `json:"from" doc:"chainId/token." example:"bitcoin/native"`
-	To   string `json:"to" example:"solana/native"`
-	Rate string `json:"rate" doc:"Whole units that one buys, before network fees." example:"640.12"`
-}
-
 // AddressCheck asks whether a text is an address.
 type AddressCheck struct {
 	ChainID string `json:"chainId" example:"bitcoin"`

@@ -35,6 +35,14 @@ type OrderRequest struct {
 	Public        *bool             `json:"publicActivity,omitzero" doc:"false keeps the order out of public activity." example:"true"`
 }
 
+// Example is an order of a quote: the fields of one would be refused beside it.
+func (OrderRequest) Example() any {
+	return OrderRequest{
+		QuoteID: "quo_AXZ1", ToAddress: "7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs",
+		RefundAddress: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", Reference: "invoice-1842",
+	}
+}
+
 // quoted reports which fields of a quote are there.
 func (r OrderRequest) quoted() (fields []string) {
 	for _, f := range []struct {
