@@ -76,6 +76,7 @@ func bodyForms() []tried {
 		quote("A52 NUL escaped", ethQuote(`,"toAddress":"a\u0000b"`), "invalid_field", "/toAddress invalid_field"),
 		quote("A52 NUL itself", ethQuote(",\"toAddress\":\"a\x00b\""), "malformed_json", "/toAddress malformed_json"),
 		quote("A52 a line break in a text", ethQuote(",\"toAddress\":\"a\nb\""), "malformed_json", "/toAddress malformed_json"),
+		quote("A60 gzip that nobody announced", "\x1f\x8b\x08\x00\x00\x00\x00\x00", "malformed_json", " malformed_json"),
 		quote("A58 31 lists inside", deep(31), "unknown_field", "/deep unknown_field"),
 		quote("A58 32 lists inside", deep(32), "malformed_json"),
 		quote("A58 20000 lists inside", deep(20000), "malformed_json"),
@@ -132,11 +133,7 @@ func bodySizes(t *testing.T) []tried {
 		return body + strings.Repeat(" ", size-len(body))
 	}
 	row := func(name, body string, status int, code string, header ...string) tried {
-		r := tried{name: name, q: shot{path: "/v2/quotes", body: body, header: header}, status: status, code: code}
-		if status == 413 || status == 415 {
-			r.header = map[string]string{"Connection": "close"}
-		}
-		return r
+		return tried{name: name, q: shot{path: "/v2/quotes", body: body, header: header}, status: status, code: code}
 	}
 	of := func(value string) []string { return []string{"Content-Type", value} }
 	const media = "unsupported_media_type"
@@ -150,7 +147,6 @@ func bodySizes(t *testing.T) []tried {
 		row("A60 deflate", ethQuote(""), 415, media, coded("deflate")...),
 		row("A60 identity then gzip", ethQuote(""), 415, media, "Content-Encoding", "identity", "Content-Encoding", "gzip"),
 		row("A60 identity", ethQuote(""), 200, "", coded("identity")...),
-		row("A60 gzip that nobody announced", packed(t, ethQuote("")), 400, "malformed_json"),
 		row("A60 no type", ethQuote(""), 415, media, of("")...),
 		row("A60 text", ethQuote(""), 415, media, of("text/plain")...),
 		row("A60 a form", ethQuote(""), 415, media, of("application/x-www-form-urlencoded")...),
@@ -167,13 +163,12 @@ func bodySizes(t *testing.T) []tried {
 
 func TestBodiesThatAreNoRequestAreRefused(t *testing.T) {
 	t.Parallel()
-	onEngines(t, func(t *testing.T, database string) {
-		s := newStage(t, database, nil)
+	onEngines(t, func(t *testing.T, s *stage) {
 		rows := append(append(bodyForms(), orderForms()...), bodySizes(t)...)
 		for i := range rows {
 			// Half of them come with a key: who asks makes no difference to a body.
 			if i%2 == 0 {
-				rows[i].q.header = append(append([]string{}, rows[i].q.header...), withKey(s.a.server)...)
+				rows[i].q.header = append(append([]string{}, rows[i].q.header...), withKey(s.a.Server.Text)...)
 			}
 		}
 		t.Run("rows", func(t *testing.T) { s.try(t, rows) })
@@ -184,7 +179,7 @@ func TestBodiesThatAreNoRequestAreRefused(t *testing.T) {
 // nothingWasMade fails if a refused body made an order.
 func (s *stage) nothingWasMade(t *testing.T) {
 	t.Helper()
-	a := s.do(t, shot{path: "/v2/integrator/orders", header: withKey(s.a.server)})
+	a := s.do(t, shot{path: "/v2/integrator/orders", header: withKey(s.a.Server.Text)})
 	if list, _ := a.field("orders").([]any); a.status != 200 || len(list) != 0 {
 		t.Errorf("refused bodies made orders: %d %s", a.status, a.body)
 	}
@@ -195,8 +190,7 @@ func (s *stage) nothingWasMade(t *testing.T) {
 
 func TestActionsTakeTheSameBodies(t *testing.T) {
 	t.Parallel()
-	onEngines(t, func(t *testing.T, database string) {
-		s := newStage(t, database, nil)
+	onEngines(t, func(t *testing.T, s *stage) {
 		m := s.order(t, "", eth(""))
 		var rows []tried
 		row := func(name, action, body string, status int, code string, about ...string) {
