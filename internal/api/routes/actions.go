@@ -16,7 +16,7 @@ var acting = append([]string{"invalid_state"}, proving...)
 func (r Rooms) actions() []api.Operation {
 	row := func(id, path, summary, description string, in any, codes []string, do func(*api.Call) (any, error)) api.Operation {
 		return api.Operation{
-			ID: id, Method: http.MethodPost, Path: "/v2/orders/{orderId}/" + path, Tag: "Orders", Summary: summary, Description: description,
+			ID: id, Method: http.MethodPost, Path: "/v2/orders/{orderId}/" + path, Tag: "orders", Summary: summary, Description: description,
 			Key: api.OptionalKey, Proof: api.ActProof, Spends: api.Requests, In: in, Out: wire.Order{}, Codes: append(append([]string{}, acting...), codes...), Do: do,
 		}
 	}

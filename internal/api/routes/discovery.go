@@ -17,7 +17,7 @@ const tokenPage, maxTokenPage = 100, 500
 func (r Rooms) discovery() []api.Operation {
 	row := func(id, path, summary string, out any, do func(*api.Call) (any, error)) api.Operation {
 		return api.Operation{
-			ID: id, Method: http.MethodGet, Path: path, Tag: "Discovery", Summary: summary, Key: api.OptionalKey, Spends: api.Requests,
+			ID: id, Method: http.MethodGet, Path: path, Tag: "discovery", Summary: summary, Key: api.OptionalKey, Spends: api.Requests,
 			Out: out, Do: do,
 		}
 	}
@@ -38,7 +38,7 @@ func (r Rooms) discovery() []api.Operation {
 	}
 	route.Codes = []string{"missing_field", "unsupported_chain", "unsupported_token"}
 	check := api.Operation{
-		ID: "validateAddress", Method: http.MethodPost, Path: "/v2/addresses/validate", Tag: "Discovery", Summary: "Is this an address?",
+		ID: "validateAddress", Method: http.MethodPost, Path: "/v2/addresses/validate", Tag: "discovery", Summary: "Is this an address?",
 		Description: "By POST, so that addresses stay out of URLs and logs.", Key: api.OptionalKey, Spends: api.Requests,
 		In: wire.AddressCheck{}, Out: wire.AddressVerdict{}, Codes: []string{"unsupported_chain"}, Do: r.validate,
 	}

@@ -32,18 +32,18 @@ var proving = []string{"order_not_found", "too_many_access_failures", "secret_in
 func (r Rooms) orders() []api.Operation {
 	return []api.Operation{
 		{
-			ID: "listOrders", Method: http.MethodGet, Path: "/v2/orders", Tag: "Orders", Summary: "Orders of a session",
+			ID: "listOrders", Method: http.MethodGet, Path: "/v2/orders", Tag: "orders", Summary: "Orders of a session",
 			Description: "The orders that the session in X-Session-ID owns, newest first.",
 			Key:         api.OptionalKey, Proof: api.ActProof, Spends: api.Requests, Out: wire.Orders{}, Codes: append([]string{"invalid_cursor"}, proving...),
 			Query: []api.Param{cursorParam, limitParam("100")}, Do: r.list,
 		},
 		{
-			ID: "getOrder", Method: http.MethodGet, Path: "/v2/orders/{orderId}", Tag: "Orders", Summary: "Read an order",
+			ID: "getOrder", Method: http.MethodGet, Path: "/v2/orders/{orderId}", Tag: "orders", Summary: "Read an order",
 			Description: "Needs X-Session-ID, or verify with the order's destination address, which shows less. A missing order and a wrong proof are the same 404.",
 			Key:         api.OptionalKey, Proof: api.ReadProof, Spends: api.Requests, Out: wire.Order{}, Codes: proving, Do: r.read,
 		},
 		{
-			ID: "listOrderEvents", Method: http.MethodGet, Path: "/v2/orders/{orderId}/events", Tag: "Orders", Summary: "What happened to an order",
+			ID: "listOrderEvents", Method: http.MethodGet, Path: "/v2/orders/{orderId}/events", Tag: "orders", Summary: "What happened to an order",
 			Description: "Its changes after a number, oldest first. The same numbers are in live events.",
 			Key:         api.OptionalKey, Proof: api.ReadProof, Spends: api.Requests, Out: wire.Events{}, Codes: proving,
 			Query: []api.Param{{Name: "after", Kind: api.WholeParam, Doc: "The last number you have.", Example: "0"}, limitParam("500")}, Do: r.events,

@@ -28,12 +28,12 @@ var making = []string{
 func (r Rooms) quotes() []api.Operation {
 	return []api.Operation{
 		{
-			ID: "createQuote", Method: http.MethodPost, Path: "/v2/quotes", Tag: "Swaps", Summary: "Ask for a price",
+			ID: "createQuote", Method: http.MethodPost, Path: "/v2/quotes", Tag: "quotes", Summary: "Ask for a price",
 			Description: "Prices a swap without any side effect: nothing is reserved. The quoteId holds the price until expiresAt. A key adds your fee and your quotas.",
 			Key:         api.OptionalKey, Spends: api.Requests | api.Quotes, In: wire.QuoteRequest{}, Out: wire.Quote{}, Codes: pricing, Do: r.quote,
 		},
 		{
-			ID: "createOrder", Method: http.MethodPost, Path: "/v2/orders", Tag: "Orders", Summary: "Make an order",
+			ID: "createOrder", Method: http.MethodPost, Path: "/v2/orders", Tag: "orders", Summary: "Make an order",
 			Description: "Makes an order of a quoteId, or of the fields of a quote, and answers with a deposit address and the sessionId that owns the order. " +
 				"Attempts count against the creation limit even when they are refused. With Idempotency-Key the same request makes one order only.",
 			Key: api.OptionalKey, Spends: api.Requests | api.Creates, Idempotent: true, In: wire.OrderRequest{}, Out: wire.Order{},
@@ -55,7 +55,7 @@ func (r Rooms) signed(o market.Offer) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.QuoteOf(o, r.Atlas, signature), nil
+	return wire.QuoteOf(o, r.Atlas, r.Show, signature), nil
 }
 
 func (r Rooms) create(c *api.Call) (any, error) {

@@ -19,12 +19,12 @@ func (r Rooms) reports() []api.Operation {
 	}
 	return []api.Operation{
 		{
-			ID: "getIntegrator", Method: http.MethodGet, Path: "/v2/integrator/me", Tag: "Integrator", Summary: "Your integration",
+			ID: "getIntegrator", Method: http.MethodGet, Path: "/v2/integrator/me", Tag: "integrator", Summary: "Your integration",
 			Description: "Profile, statistics, limits and usage of the whole integration across all its keys.",
 			Key:         api.ServerKey, Spends: api.Requests, Out: wire.Me{}, Hidden: true, Do: r.me,
 		},
 		{
-			ID: "listAttributedOrders", Method: http.MethodGet, Path: "/v2/integrator/orders", Tag: "Integrator", Summary: "Your recent orders",
+			ID: "listAttributedOrders", Method: http.MethodGet, Path: "/v2/integrator/orders", Tag: "integrator", Summary: "Your recent orders",
 			Description: "Orders made with any key of the integration, newest first. With a filter a page may be short and still have a next one.",
 			Key:         api.ServerKey, Spends: api.Requests, Out: wire.AttributedOrders{}, Hidden: true, Codes: []string{"invalid_cursor"},
 			Query: []api.Param{
