@@ -17,6 +17,7 @@ const (
 	retryAfterKey = "retryAfterSeconds" // int, becomes Retry-After
 	resourceKey   = "resource"          // string, becomes X-RateLimit-Resource
 	pointerKey    = "pointer"           // string, the JSON pointer of the one field it is about
+	fieldKey      = "field"             // string, its name, where rooms know no pointers
 )
 
 // notFoundCode is the code whose answer must not say which of its reasons it has.
@@ -101,8 +102,8 @@ func (d *Door) refusal(c *Call, f *fault.Error, entry wire.Code) wire.Refusal {
 			if name == resourceKey {
 				c.SetHeader("X-RateLimit-Resource", v)
 			}
-			if name == pointerKey {
-				body.Errors = []wire.Problem{{Pointer: v, Code: entry.Code, Message: f.Text}}
+			if name == pointerKey || name == fieldKey {
+				body.Errors = []wire.Problem{{Pointer: c.pointer(name, v), Code: entry.Code, Message: f.Text}}
 				continue
 			}
 		case []wire.Problem:
@@ -117,6 +118,17 @@ func (d *Door) refusal(c *Call, f *fault.Error, entry wire.Code) wire.Refusal {
 		body.Details[name] = value
 	}
 	return body
+}
+
+// pointer is where in the request a field is.
+func (c *Call) pointer(key, name string) string {
+	switch {
+	case key == pointerKey:
+		return name
+	case c.op != nil && c.op.In == nil:
+		return "?" + name
+	}
+	return "/" + name
 }
 
 // recovered turns a panic into a 500. Its stack is for the log only.

@@ -90,6 +90,7 @@ var inTests = map[string]string{
 	"daemon":            helpers + " house",
 	"dev":               helpers,
 	"house":             "world",
+	"front":             "dev store/pgtest api/contract/contracttest",
 	"cmd/ferry":         helpers,
 }
 

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"ferry/internal/access"
@@ -81,7 +82,7 @@ func (d *Desk) address(field string, id chain.ID, text string) (chain.Address, e
 	}
 	a, err := d.ports.Codecs.Parse(id, text)
 	if err != nil {
-		return chain.Address{}, fault.New(fault.Invalid, "invalid_address", "%s is not an address of %s: %s.", field, d.ports.Atlas.Of(id).Name, reason(err)).
+		return chain.Address{}, fault.New(fault.Invalid, "invalid_address", "%s is not an address of %s: %s.", field, d.ports.Atlas.Of(id).Name, strings.TrimSuffix(reason(err), ".")).
 			With("pointer", "/"+field)
 	}
 	return a, nil

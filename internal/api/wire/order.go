@@ -58,6 +58,7 @@ func (r OrderRequest) quoted() (fields []string) {
 		{"rateMode", r.RateMode != ""},
 		{"slippagePercent", r.Slippage != nil},
 		{"fundingMode", r.FundingMode != ""},
+		{"fromAddress", r.FromAddress != ""},
 		{"integratorFeePercent", r.FeePercent != nil},
 	} {
 		if f.given {
