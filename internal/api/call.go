@@ -22,6 +22,8 @@ type Call struct {
 	body   any
 	status int
 
+	idHeader [1]string // so that the header needs no memory of its own
+
 	writer  http.ResponseWriter
 	request *http.Request
 	log     line

@@ -19,6 +19,7 @@ type route struct {
 	byMethod map[string]*Operation
 	allow    string
 	open     bool // browsers of any origin may read it
+	cached   bool // some answer may be kept by anybody
 }
 
 // matcher finds the route of a decoded path. There is one match for every spelling
@@ -44,6 +45,7 @@ func newMatcher(rows []Operation) *matcher {
 			}
 		}
 		r.byMethod[o.Method] = o
+		r.cached = r.cached || o.Cache > 0
 	}
 	for _, r := range all {
 		if get := r.byMethod[http.MethodGet]; get != nil {

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	jsonx "github.com/go-json-experiment/json"
 
@@ -28,7 +27,8 @@ import (
 
 // The servers of our own.
 const (
-	bareKind   = "bare"   // a handler of net/http that answers the same bytes
+	bareKind   = "bare"   // a handler of net/http that answers the same bytes, in a server with the door's bounds
+	looseKind  = "loose"  // the same in a server that waits for ever
 	authKind   = "auth"   // one that says yes to whoever asks, for nginx's auth_request
 	codecKind  = "codec"  // one that reads a quote's request and writes a quote
 	doorKind   = "door"   // the whole service, which logs no requests
@@ -58,6 +58,8 @@ func serve(ctx context.Context, kind string) error {
 	switch kind {
 	case bareKind:
 		return serveHandler(ctx, bareAnswer)
+	case looseKind:
+		return serveOn(ctx, &http.Server{Handler: http.HandlerFunc(bareAnswer)})
 	case authKind:
 		return serveHandler(ctx, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	case codecKind:
@@ -69,11 +71,14 @@ func serve(ctx context.Context, kind string) error {
 }
 
 func serveHandler(ctx context.Context, h http.HandlerFunc) error {
+	return serveOn(ctx, api.Server(h, slog.Default()))
+}
+
+func serveOn(ctx context.Context, s *http.Server) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	s := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	go func() {
 		<-ctx.Done()
 		_ = s.Close() // nobody waits for an answer any more
