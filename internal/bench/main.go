@@ -29,8 +29,14 @@ type bench struct {
 }
 
 var benches = []bench{
-	{"apply", runApply}, {"tell", runTell}, {"memory", runMemory}, {"flat", runFlat},
-	{"door", runDoor}, {"quote", runQuote},
+	{"apply", runApply},
+	{"tell", runTell},
+	{"memory", runMemory},
+	{"flat", runFlat},
+	{"door", runDoor},
+	{"gateway", runGateway},
+	{"quota", runQuota},
+	{"quote", runQuote},
 }
 
 func main() {

@@ -29,9 +29,9 @@ var exampleQuote = func() wire.Quote {
 	return wire.Quote{
 		QuoteID: "quo_" + strings.Repeat("A", 500), Kind: "swap", Side: "from", RateMode: "float", FundingMode: "deposit_address",
 		From: sum, To: sum, MinToAmount: amount, MaxFromAmount: amount, SlippagePercent: &half, Rate: "89612.05123",
-		Limits:        wire.RouteLimits{MinFromAmount: amount, MaxFromAmount: amount},
-		Fees:          []wire.Fee{{Kind: "network", AmountUSD: wire.USD(money.Dollar)}, {Kind: "service", AmountUSD: wire.USD(money.Dollar)}, {Kind: "integrator", AmountUSD: wire.USD(money.Dollar)}},
-		IntegratorFee: &wire.IntegratorFee{Percent: half, AmountUSD: wire.USD(money.Dollar), PayoutAddress: "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"},
+		Limits:           wire.RouteLimits{MinFromAmount: amount, MaxFromAmount: amount},
+		Fees:             []wire.Fee{{Kind: "network", AmountUSD: wire.USD(money.Dollar)}, {Kind: "service", AmountUSD: wire.USD(money.Dollar)}, {Kind: "integrator", AmountUSD: wire.USD(money.Dollar)}},
+		IntegratorFee:    &wire.IntegratorFee{Percent: half, AmountUSD: wire.USD(money.Dollar), PayoutAddress: "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"},
 		EstimatedSeconds: 6, RequiredConfirmations: 2, DepositTolerance: wire.DepositTolerance{UnderPercent: half, OverPercent: half, UnderAction: "requote", OverAction: "process_all"},
 		CreatedAt: at, ExpiresAt: at, ValidForSeconds: 60, Warnings: []wire.Warning{}, Signature: "ed25519:" + strings.Repeat("A", 88), AsOf: at,
 	}

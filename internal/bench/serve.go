@@ -14,11 +14,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	jsonx "github.com/go-json-experiment/json"
 
 	"ferry/internal/api"
 	"ferry/internal/api/wire"
+	"ferry/internal/daemon"
 	"ferry/internal/dev"
 	"ferry/internal/front"
 	"ferry/internal/integrator"
@@ -37,6 +39,9 @@ const (
 
 // benchPath is where the answer of the bench is.
 const benchPath = "/v2/bench"
+
+// seldom is how often a daemon without orders looks for some.
+const seldom = 10 * time.Second
 
 // plenty is a limit that nobody reaches.
 const plenty = 1_000_000_000
@@ -140,7 +145,11 @@ func serveDoor(ctx context.Context, logged bool) (err error) {
 	}
 	d, err := dev.New(ctx, dev.Options{
 		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Log: log,
-		Change: func(c *front.Config) { c.Rows = []api.Operation{row} },
+		Change: func(c *front.Config) {
+			c.Rows = []api.Operation{row}
+			// There are no orders, and what looks for them is not what is measured.
+			c.Pace = daemon.Pace{Watch: seldom, Settle: seldom, Send: seldom, Feed: seldom}
+		},
 	})
 	if err != nil {
 		return err

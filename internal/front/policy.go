@@ -14,7 +14,9 @@ import (
 // not what is left, and so is the same until somebody changes a limit. Then the
 // directory has another integrator or key in that place, and nothing is found here.
 // A place holds the last caller only, so that memory is bounded whatever comes.
-type policies struct{ places [1 << 10]atomic.Pointer[policy] }
+type policies struct {
+	places [1 << 10]atomic.Pointer[policy]
+}
 
 // policy is the header of whoever has this integrator, this key and this source.
 type policy struct {

@@ -62,7 +62,9 @@ func (r Rooms) refund(c *api.Call) (any, error) {
 }
 
 func (r Rooms) cancel(c *api.Call) (any, error) {
-	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) { return r.Desk.Cancel(c.Context(), id, by, r.Now()) })
+	return r.acted(c, func(id string, by desk.Seeker) (order.Order, error) {
+		return r.Desk.Cancel(c.Context(), id, by, r.Now())
+	})
 }
 
 func (r Rooms) requote(c *api.Call) (any, error) {
