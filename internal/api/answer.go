@@ -66,7 +66,11 @@ func (d *Door) answer(c *Call, v any) error {
 func (c *Call) raw(status int, v *Raw) {
 	body := v.Body
 	h := c.writer.Header()
-	h.Set("Content-Type", v.Type)
+	if v.Type == jsonMedia {
+		h["Content-Type"] = jsonType
+	} else {
+		h.Set("Content-Type", v.Type)
+	}
 	if v.Zip != nil {
 		h.Add("Vary", "Accept-Encoding")
 	}
@@ -133,10 +137,17 @@ func matches(wanted []string, etag string) bool {
 	return false
 }
 
+// counted is how long a body may be for net/http to wait for its end and to write
+// its length by itself.
+const counted = 2048
+
 // send writes status and body. A caller who went away is no trouble of ours.
 func (c *Call) send(status int, body []byte) {
 	c.log.status = status
-	if body != nil || status != http.StatusNoContent {
+	// The length of a short body is added by net/http, which has no need of the map
+	// of headers for it; of a body that is not sent it knows nothing.
+	short := len(body) > 0 && len(body) <= counted && c.request.Method != http.MethodHead
+	if (body != nil || status != http.StatusNoContent) && !short {
 		c.writer.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	c.writer.WriteHeader(status)

@@ -23,6 +23,8 @@ type Call struct {
 	form   string
 	status int
 
+	idHeader [1]string // so that the header needs no memory of its own
+
 	writer  http.ResponseWriter
 	request *http.Request
 	log     line

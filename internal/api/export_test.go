@@ -3,7 +3,7 @@ package api
 import "net/http"
 
 // ServerOf is the server that a door is served by.
-func ServerOf(d *Door) *http.Server { return d.server() }
+func ServerOf(d *Door) *http.Server { return Server(d, d.cfg.Log) }
 
 // Find matches a path against rows: the template and the values.
 func Find(rows []Operation, path string) (string, []string) {

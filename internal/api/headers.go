@@ -25,7 +25,8 @@ var (
 // common sets what every answer has.
 func (d *Door) common(c *Call) {
 	h := c.writer.Header()
-	h["X-Request-Id"] = []string{c.ID}
+	c.idHeader[0] = c.ID
+	h["X-Request-Id"] = c.idHeader[:]
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = noReferrer
@@ -33,21 +34,20 @@ func (d *Door) common(c *Call) {
 }
 
 // crossOrigin lets browsers of any origin read what is public, always without
-// credentials, and never anything of an integrator's own.
+// credentials, and never anything of an integrator's own. A browser says its origin;
+// to whoever says none, as backends do, nothing is told that only browsers read, but
+// where a cache may keep the answer for one.
 func (d *Door) crossOrigin(c *Call) {
 	open := c.route != nil && c.route.open
 	if c.route == nil {
 		open = !strings.Contains(c.request.URL.Path, "/integrator")
 	}
-	if !open {
+	if !open || len(c.request.Header["Origin"]) == 0 && !(c.route != nil && c.route.kept) {
 		return
 	}
 	h := c.writer.Header()
 	h["Access-Control-Allow-Origin"] = anyOrigin
-	if c.request.Header["Origin"] != nil || c.route != nil && c.route.kept {
-		// Only a browser reads this; an answer that is kept may be read by one later.
-		h["Access-Control-Expose-Headers"] = exposed
-	}
+	h["Access-Control-Expose-Headers"] = exposed
 }
 
 // options answers what a path knows, and a browser's question before a request.

@@ -19,6 +19,9 @@ type line struct {
 // written logs one line: what was asked for and how it went, and nothing that was
 // said. Paths are templates, so no id, address or secret of a URL gets in.
 func (d *Door) written(c *Call) {
+	if !d.cfg.Log.Enabled(c.Context(), slog.LevelInfo) {
+		return
+	}
 	attrs := make([]slog.Attr, 0, 8)
 	attrs = append(attrs,
 		slog.String("requestId", c.ID),

@@ -27,7 +27,7 @@ const (
 // Serve answers on a listener until the context ends, then lets the requests that
 // run come to their end.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
-	s := d.server()
+	s := Server(d, d.cfg.Log)
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(l) }()
 	select {
@@ -43,16 +43,18 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-func (d *Door) server() *http.Server {
+// Server is one with the bounds of the door, for any handler: what they cost is not
+// the door's own.
+func Server(h http.Handler, to *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           d,
+		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
-		ErrorLog:          log.New(connectionLog{d.cfg.Log}, "", 0),
+		ErrorLog:          log.New(connectionLog{to}, "", 0),
 		// OPTIONS * would otherwise be answered without us.
 		DisableGeneralOptionsHandler: true,
 	}

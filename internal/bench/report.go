@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -28,7 +30,15 @@ type result struct {
 	// AtLeast and AtMost are goals for the ratio; zero is none.
 	AtLeast float64 `json:"at_least,omitempty"`
 	AtMost  float64 `json:"at_most,omitempty"`
-	Missed  bool    `json:"missed"`
+	// Within is a goal for Ours itself; nil is none.
+	Within *float64 `json:"within,omitempty"`
+	Missed bool     `json:"missed"`
+}
+
+// within gives a figure that is not compared with anything a goal.
+func (r result) within(most float64) result {
+	r.Within, r.Missed = &most, r.Ours > most
+	return r
 }
 
 // judged fills in what a duel says and whether the goal is met.
@@ -48,6 +58,7 @@ type report struct {
 	Seconds  float64           `json:"seconds"`
 	Results  []result          `json:"results"`
 	Missed   []string          `json:"missed"`
+	Skipped  []string          `json:"skipped,omitempty"` // what could not be measured, and why
 	versions map[string]string
 }
 
@@ -56,6 +67,13 @@ func (r *report) add(one result) {
 	if one.Missed {
 		r.Missed = append(r.Missed, one.Bench+" "+one.Name)
 	}
+}
+
+// skip notes what is not measured: a goal that nobody looked at is not one that is met.
+func (r *report) skip(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	progress("SKIPPED: %s", text)
+	r.Skipped = append(r.Skipped, text)
 }
 
 // version remembers what an engine calls itself.
@@ -94,18 +112,30 @@ func (r *report) print(w io.Writer, asJSON bool) error {
 	}
 	m := r.Machine
 	fmt.Fprintf(w, "%s, %s × %s, %s\n", m["go"], m["cores"], m["cpu"], m["ram"])
-	for _, engine := range []string{sqliteName, postgresName} {
-		if m[engine] != "" {
-			fmt.Fprintf(w, "%s %s, ", engine, m[engine])
-		}
+	for _, engine := range slices.Sorted(maps.Keys(r.versions)) {
+		fmt.Fprintf(w, "%s %s, ", engine, m[engine])
 	}
 	fmt.Fprintf(w, "%.0f s, load %s before, steal %.1f %%\n\n", r.Seconds, m["load"], r.Steal)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "bench\tcase\tours\tfloor\tunit\tratio\tgoal\tsteal\t")
 	for _, one := range r.Results {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", one.Bench, one.Name, number(one.Ours), number(one.Floor), one.Unit, one.ratio(), one.goal(), one.stolen())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", one.Bench, one.Name, one.ours(), number(one.Floor), one.Unit, one.ratio(), one.goal(), one.stolen())
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, text := range r.Skipped {
+		fmt.Fprintf(w, "SKIPPED: %s\n", text)
+	}
+	return nil
+}
+
+// ours is the figure; nothing of what has a goal is worth writing too.
+func (r result) ours() string {
+	if r.Within != nil && r.Ours == 0 {
+		return "0"
+	}
+	return number(r.Ours)
 }
 
 func (r result) ratio() string {
@@ -123,6 +153,8 @@ func (r result) goal() string {
 	switch {
 	case r.AtLeast > 0:
 		return fmt.Sprintf("≥ %.2f %s", r.AtLeast, verdict)
+	case r.Within != nil:
+		return fmt.Sprintf("≤ %g %s", *r.Within, verdict)
 	case r.AtMost > 0:
 		return fmt.Sprintf("≤ %.2f %s", r.AtMost, verdict)
 	}

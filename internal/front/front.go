@@ -49,6 +49,8 @@ type Config struct {
 	Version, Revision string
 	Server            string // where the API is reached from outside
 	Log               *slog.Logger
+	// Rows are served beside the API's own: what a bench or a test asks for.
+	Rows []api.Operation
 }
 
 // Front is the whole service.
@@ -172,7 +174,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	}
 	f.Door, err = api.New(api.Config{
 		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now,
-	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, routes.All(rooms))
+	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(routes.All(rooms), f.cfg.Rows...))
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,9 @@ func (a *admitter) Admit(c *api.Credentials, now time.Time) (access.Principal, e
 
 // limiter lets the API spend allowances.
 type limiter struct {
-	counter limit.Counter
-	cfg     limit.IPLimits
+	counter  limit.Counter
+	cfg      limit.IPLimits
+	policies policies
 }
 
 // spends are what the rows of the API cost, in the words of the limits.
@@ -71,7 +72,7 @@ func (l *limiter) Take(p *access.Principal, s api.Spend, now time.Time, header h
 	}
 	v := l.counter.Take(now, claims)
 	var text [512]byte
-	header["Ratelimit-Policy"] = []string{string(limit.AppendPolicy(text[:0], claims))}
+	header["Ratelimit-Policy"] = l.policies.of(p, s, claims)
 	header["Ratelimit"] = []string{string(limit.AppendState(text[:0], &v))}
 	if f := limit.Refuse(&v); f != nil {
 		return f

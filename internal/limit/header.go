@@ -14,8 +14,7 @@ func AppendPolicy(dst []byte, claims []Claim) []byte {
 		if c.Limit <= 0 {
 			continue
 		}
-		dst = appendName(dst, start, c.Resource)
-		dst = append(dst, ";q="...)
+		dst = append(next(dst, start), named[c.Resource].policy...)
 		dst = strconv.AppendInt(dst, c.Limit, 10)
 		dst = append(dst, ";w="...)
 		dst = strconv.AppendInt(dst, int64(Window/time.Second), 10)
@@ -29,8 +28,7 @@ func AppendState(dst []byte, v *Verdict) []byte {
 	start := len(dst)
 	for i := range v.n {
 		s := &v.states[i]
-		dst = appendName(dst, start, s.Resource)
-		dst = append(dst, ";r="...)
+		dst = append(next(dst, start), named[s.Resource].state...)
 		dst = strconv.AppendInt(dst, s.Left, 10)
 		dst = append(dst, ";t="...)
 		dst = strconv.AppendInt(dst, int64(s.Seconds), 10)
@@ -38,12 +36,19 @@ func AppendState(dst []byte, v *Verdict) []byte {
 	return dst
 }
 
-// appendName begins a member of the list, which began at start.
-func appendName(dst []byte, start int, r Resource) []byte {
+// named is how a member of each list begins, for every resource.
+var named = func() (all [1 << 8]struct{ policy, state string }) {
+	for r := range all {
+		name := `"` + Resource(r).String() + `"`
+		all[r].policy, all[r].state = name+";q=", name+";r="
+	}
+	return all
+}()
+
+// next parts a member from the one before it in a list that began at start.
+func next(dst []byte, start int) []byte {
 	if len(dst) > start {
 		dst = append(dst, ", "...)
 	}
-	dst = append(dst, '"')
-	dst = append(dst, r.String()...)
-	return append(dst, '"')
+	return dst
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// The connections at once of a load, and how many end users it speaks for.
+const (
+	manyLines = 64
+	endUsers  = 1000
+)
+
+// doorGoal is what a request through the whole door may cost beside a bare handler.
+const doorGoal = 1.10
+
+// asked are the requests of a load: the same for every server, so that all read the
+// same headers.
+func asked(path, key string) [][]byte {
+	all := make([][]byte, endUsers)
+	for i := range all {
+		all[i] = fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: ferry.test\r\nUser-Agent: bench\r\nAccept: application/json\r\nX-Integrator-Key: %s\r\nX-End-User-IP: 198.51.%d.%d\r\n\r\n",
+			path, key, i/250, i%250+1)
+	}
+	return all
+}
+
+// runDoor measures P1: what the door costs beside a bare handler.
+func runDoor(ctx context.Context, o options) (err error) {
+	if err := admission(ctx, o); err != nil {
+		return err
+	}
+	bare, err := ourServer(ctx, bareKind)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.stop()) }()
+	for _, c := range []struct {
+		kind, name string
+		atMost     float64
+	}{{doorKind, "request with key, six limits and end user, beside a bare handler", doorGoal}, {loggedKind, "the same with its line in the log", 0}} {
+		door, err := ourServer(ctx, c.kind)
+		if err != nil {
+			return err
+		}
+		err = o.beside("door", c.name, c.atMost, door, bare, asked(benchPath, door.key))
+		if err := errors.Join(err, door.stop()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside measures the CPU of a request on two servers and adds it to the report.
+func (o options) beside(bench, name string, atMost float64, ours, floor *server, requests [][]byte) (err error) {
+	a, err := meet(ours, manyLines, requests)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.leave()) }()
+	b, err := meet(floor, manyLines, requests)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.leave()) }()
+	length := o.length / slicesOfRound
+	sides := [2]side{a.work(length), b.work(length)}
+	for _, warm := range sides {
+		for range 3 {
+			if _, _, err := warm(0, 0); err != nil {
+				return err
+			}
+		}
+	}
+	a.done, a.wall, b.done, b.wall = 0, 0, 0, 0
+	d, err := interleave(bench+": "+name, o.rounds, cost, sides)
+	if err != nil {
+		return err
+	}
+	o.report.add(result{Bench: bench, Name: name, Unit: "µs CPU", AtMost: atMost}.judged(d))
+	o.report.add(result{Bench: bench, Name: name, Unit: "requests/s", Ours: a.pace(), Floor: b.pace()})
+	return nil
+}

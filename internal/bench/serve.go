@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	_ "net/http/pprof" // served where FERRY_BENCH_PROFILE says, to see what a server does
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	jsonx "github.com/go-json-experiment/json"
+
+	"ferry/internal/api"
+	"ferry/internal/api/wire"
+	"ferry/internal/daemon"
+	"ferry/internal/dev"
+	"ferry/internal/front"
+	"ferry/internal/integrator"
+	"ferry/internal/office"
+)
+
+// The servers of our own.
+const (
+	bareKind   = "bare"   // a handler of net/http that answers the same bytes, in a server with the door's bounds
+	looseKind  = "loose"  // the same in a server that waits for ever
+	authKind   = "auth"   // one that says yes to whoever asks, for nginx's auth_request
+	codecKind  = "codec"  // one that reads a quote's request and writes a quote
+	doorKind   = "door"   // the whole service, which logs no requests
+	loggedKind = "logged" // the whole service with its line for each request
+)
+
+// benchPath is where the answer of the bench is.
+const benchPath = "/v2/bench"
+
+// seldom is how often a daemon without orders looks for some.
+const seldom = 10 * time.Second
+
+// plenty is a limit that nobody reaches.
+const plenty = 1_000_000_000
+
+// sameAnswer is the JSON of about 1 KB that all servers answer.
+var sameAnswer = []byte(`{"items":[` + strings.Repeat(`{"id":"ord_01J0000000000000000000000","status":"completed","amount":"100000000","terminal":true},`, 10) + `{"id":"last"}]}`)
+
+// serve is what the other process does, until whoever started it is gone.
+func serve(ctx context.Context, kind string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the process that holds the other end
+		cancel()
+	}()
+	if at := os.Getenv("FERRY_BENCH_PROFILE_" + strings.ToUpper(kind)); at != "" {
+		go func() { progress("profiles: %v", http.ListenAndServe(at, nil)) }()
+	}
+	switch kind {
+	case bareKind:
+		return serveHandler(ctx, bareAnswer)
+	case looseKind:
+		return serveOn(ctx, &http.Server{Handler: http.HandlerFunc(bareAnswer)})
+	case authKind:
+		return serveHandler(ctx, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	case codecKind:
+		return serveHandler(ctx, codec)
+	case doorKind, loggedKind:
+		return serveDoor(ctx, kind == loggedKind)
+	}
+	return fmt.Errorf("there is no server %q", kind)
+}
+
+func serveHandler(ctx context.Context, h http.HandlerFunc) error {
+	return serveOn(ctx, api.Server(h, slog.Default()))
+}
+
+func serveOn(ctx context.Context, s *http.Server) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-ctx.Done()
+		_ = s.Close() // nobody waits for an answer any more
+	}()
+	if err := json.NewEncoder(os.Stdout).Encode(card{Address: l.Addr().String()}); err != nil {
+		return err
+	}
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func bareAnswer(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(sameAnswer)))
+	_, _ = w.Write(sameAnswer)
+}
+
+// codec is the floor of a quote: the same body is read and the same kind of answer
+// written, by the library that the door uses, and nothing else is done.
+func codec(w http.ResponseWriter, r *http.Request) {
+	var asked wire.QuoteRequest
+	if err := jsonx.UnmarshalRead(r.Body, &asked); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	body, err := jsonx.Marshal(&exampleQuote)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+// serveDoor is the whole service over simulated chains, with one more row.
+func serveDoor(ctx context.Context, logged bool) (err error) {
+	dir, err := os.MkdirTemp("", "ferry-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if logged {
+		f, err := os.Create(filepath.Join(dir, "log"))
+		if err != nil {
+			return err
+		}
+		log = slog.New(slog.NewJSONHandler(f, nil))
+	}
+	row := api.Operation{
+		ID: "bench", Method: http.MethodGet, Path: benchPath, Tag: "service", Summary: "The answer of the bench",
+		Key: api.OptionalKey, Spends: api.Requests | api.Quotes | api.Creates, // all six limits
+		Do: func(*api.Call) (any, error) { return &api.Raw{Type: "application/json", Body: sameAnswer}, nil },
+	}
+	d, err := dev.New(ctx, dev.Options{
+		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Log: log,
+		Change: func(c *front.Config) {
+			c.Rows = []api.Operation{row}
+			// There are no orders, and what looks for them is not what is measured.
+			c.Pace = daemon.Pace{Watch: seldom, Settle: seldom, Send: seldom, Feed: seldom}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	key, err := welcome(ctx, d)
+	if err != nil {
+		return err
+	}
+	return d.Run(ctx, func() {
+		if err := json.NewEncoder(os.Stdout).Encode(card{Address: strings.TrimPrefix(d.Card.API, "http://"), Key: key}); err != nil {
+			progress("door: %v", err)
+		}
+	})
+}
+
+// welcome gives the demo integrator limits that nobody reaches, forwarding from this
+// machine, and a server key.
+func welcome(ctx context.Context, d *dev.Dev) (string, error) {
+	most, yes := int64(plenty), true
+	id := integrator.ID(d.Card.IntegratorID)
+	_, err := d.Front.Office.Change(ctx, id, office.Patch{
+		Limits: office.Limits{Requests: &most, Quotes: &most, Creates: &most},
+		Forwarding: office.Forwarding{
+			Enabled: &yes, Approve: []string{"127.0.0.1"}, Limits: office.ClientLimits{Requests: &most, Creates: &most},
+		},
+	}, "bench")
+	if err != nil {
+		return "", err
+	}
+	_, key, err := d.Front.Office.IssueKey(ctx, id, office.NewKey{Kind: integrator.Server, Label: "bench", Requests: &most}, "bench")
+	return key.Reveal(), err
+}
