@@ -34,20 +34,21 @@ func (d *Door) common(c *Call) {
 }
 
 // crossOrigin lets browsers of any origin read what is public, always without
-// credentials, and never anything of an integrator's own. A browser says its origin;
-// to whoever says none, as backends do, nothing is told that only browsers read, but
-// where a cache may keep the answer for one.
+// credentials, and never anything of an integrator's own. Which headers a script may
+// read only a browser asks, so only it is told, and whoever may keep the answer for one.
 func (d *Door) crossOrigin(c *Call) {
 	open := c.route != nil && c.route.open
 	if c.route == nil {
 		open = !strings.Contains(c.request.URL.Path, "/integrator")
 	}
-	if !open || len(c.request.Header["Origin"]) == 0 && !(c.route != nil && c.route.kept) {
+	if !open {
 		return
 	}
 	h := c.writer.Header()
 	h["Access-Control-Allow-Origin"] = anyOrigin
-	h["Access-Control-Expose-Headers"] = exposed
+	if len(c.request.Header["Origin"]) > 0 || c.route != nil && c.route.kept {
+		h["Access-Control-Expose-Headers"] = exposed
+	}
 }
 
 // options answers what a path knows, and a browser's question before a request.
