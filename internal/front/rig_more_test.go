@@ -41,8 +41,12 @@ func onEngines(t *testing.T, run func(t *testing.T, s *stage)) {
 // staged makes the companies.
 func staged(t *testing.T, r *rig) *stage {
 	t.Helper()
-	none := office.Patch{Limits: office.Limits{Requests: new(int64), Quotes: new(int64), Creates: new(int64), OpenOrders: new(int64)}}
-	return &stage{rig: r, a: r.company(t, none), b: r.company(t, none)}
+	return &stage{rig: r, a: r.company(t, noLimits()), b: r.company(t, noLimits())}
+}
+
+// noLimits lets a company ask as often as a table has rows.
+func noLimits() office.Patch {
+	return office.Patch{Limits: office.Limits{Requests: new(int64), Quotes: new(int64), Creates: new(int64), OpenOrders: new(int64)}}
 }
 
 // shot is a request; header is names and values by turns. A body is JSON unless the
@@ -186,15 +190,25 @@ func (s *stage) read(t testing.TB, m made) reply {
 	return s.do(t, shot{path: m.path(""), header: m.header()})
 }
 
-// until waits until an order is in one of some states.
+// until waits until an order is in one of some states: blocks are mined once a second.
 func (s *stage) until(t *testing.T, m made, states ...string) reply {
 	t.Helper()
 	var a reply
-	wait(t, m.id+" to be "+strings.Join(states, " or "), func() bool {
+	s.patiently(t, m.id+" to be "+strings.Join(states, " or "), func() bool {
 		a = s.read(t, m)
 		return slices.Contains(states, a.text("status"))
 	})
 	return a
+}
+
+// patiently waits longer than wait does, for what needs several blocks.
+func (s *stage) patiently(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for until := time.Now().Add(3 * time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("waited three minutes for %s", what)
+		}
+	}
 }
 
 // seeded is a source of randomness whose seed is printed and can be given again.

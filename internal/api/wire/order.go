@@ -158,7 +158,7 @@ type OrderPayout struct {
 	TxHash    *string `json:"txHash" doc:"null until it is final." example:"5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb"`
 	Amount    Amount  `json:"amount" example:"96120000"`
 	Token     string  `json:"token" example:"native"`
-	ToAddress string  `json:"toAddress" example:"7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs"`
+	ToAddress string  `json:"toAddress,omitzero" doc:"Left out for verify where it is the refund address." example:"7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs"`
 	State     string  `json:"state" enum:"pending,confirmed,failed" example:"confirmed"`
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"ferry/internal/access"
 	"ferry/internal/chain"
 	"ferry/internal/desk"
 	"ferry/internal/order"
@@ -56,7 +57,10 @@ func payoutsOf(o order.Order, v View) []OrderPayout {
 		if out.State == order.OutNone {
 			return
 		}
-		w := OrderPayout{Kind: kind, Amount: Amount{out.Amount}, Token: desk.TokenName(out.Asset), ToAddress: v.Show(out.Asset.Chain, to), State: "pending"}
+		w := OrderPayout{Kind: kind, Amount: Amount{out.Amount}, Token: desk.TokenName(out.Asset), State: "pending"}
+		if to == o.PayTo || v.Right == access.Act { // a refund address is the owner's to see
+			w.ToAddress = v.Show(out.Asset.Chain, to)
+		}
 		switch out.State {
 		case order.OutFinal:
 			w.State = "confirmed"
