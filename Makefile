@@ -11,7 +11,7 @@ TOOL     := go tool -modfile=tools/go.mod
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
 .DEFAULT_GOAL := help
-.PHONY: help dev setup test check format generate bench sim fuzz build
+.PHONY: help dev setup test contract newcomer check format generate bench sim fuzz build
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,12 +19,19 @@ help: ## Show this list
 dev: ## Run the whole service on simulated chains
 	go run ./cmd/ferry dev
 
-setup: ## Install what the tests need: PostgreSQL and a C compiler, on Debian
+setup: ## Install what the tests need: PostgreSQL, a C compiler, Node.js and curl, on Debian
 	@scripts/setup
 
 test: setup ## Run all tests under the race detector, then the long sweeps without it
 	CGO_ENABLED=1 go test $(RACE) -timeout 15m ./...
 	go test -timeout 20m -run Sweep ./...
+	@$(MAKE) --no-print-directory contract newcomer
+
+contract: ## Lint the contract, and complete orders with clients made from it in two languages
+	@scripts/contract/run
+
+newcomer: ## Follow docs/newcomer.md word for word
+	@timeout 300 scripts/newcomer
 
 check: ## Check format, vet, lint and generated files
 	@scripts/check

@@ -36,12 +36,15 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 }
 
 // Synced waits until every chain was read to its tip once: before that no order can
-// be made, because nobody would see its deposit.
+// be made, because nobody would see its deposit. Keys that were issued before are
+// known then, too.
 func (f *Front) Synced(ctx context.Context) error {
+	began := time.Now()
+	f.directory.Wake()
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	for {
-		waits := false
+		waits := f.directory.Asked().Before(began)
 		for _, c := range f.Desk.Chains() {
 			h, err := f.health(ctx, c.ID)
 			if err != nil {

@@ -53,6 +53,11 @@ func Build(info Info, operations []Operation) (*Document, error) {
 	if server == "" {
 		server = "/"
 	}
+	written, err := wire.Bytes(paths)
+	if err != nil {
+		return nil, fmt.Errorf("write the contract: %w", err)
+	}
+	named := func(all obj, form string) obj { return usedIn(string(written), all, form) }
 	doc := obj{
 		"openapi": "3.1.0",
 		"info": obj{
@@ -64,7 +69,7 @@ func Build(info Info, operations []Operation) (*Document, error) {
 		"tags":     tagsOf(info.Tags, used),
 		"paths":    paths,
 		"components": obj{
-			"schemas": s.components, "headers": headers(), "securitySchemes": securitySchemes(),
+			"schemas": s.components, "headers": named(headers(), `"#/components/headers/%s"`), "securitySchemes": named(securitySchemes(), `"%s":[]`),
 		},
 	}
 	text, err := wire.Bytes(doc)
@@ -84,6 +89,17 @@ func enumerate(components obj) {
 	slices.Sort(codes)
 	refusal := components["Refusal"].(obj)
 	refusal["properties"].(obj)["code"].(obj)["enum"] = codes
+}
+
+// usedIn are the components that the paths name, in the form in which they do.
+func usedIn(paths string, all obj, form string) obj {
+	used := obj{}
+	for name, c := range all {
+		if strings.Contains(paths, fmt.Sprintf(form, name)) {
+			used[name] = c
+		}
+	}
+	return used
 }
 
 func tagsOf(tags []Tag, used map[string]bool) []any {
