@@ -88,6 +88,7 @@ var inTests = map[string]string{
 	"api/contract":      "api/contract/contracttest",
 	"daemon":            helpers + " house",
 	"house":             "world",
+	"front":             "dev store/pgtest api/contract/contracttest",
 	"cmd/ferry":         helpers,
 }
 

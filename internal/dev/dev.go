@@ -41,6 +41,8 @@ type Options struct {
 	Log      *slog.Logger
 	// Database is another than the one in Dir, empty and for this network alone.
 	Database string
+	// Funding is how long an order waits for its money; zero is half an hour.
+	Funding time.Duration
 	// Change changes the settings before anything is built of them; nil changes nothing.
 	Change func(*front.Config)
 }
@@ -134,8 +136,11 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	if o.Funding == 0 {
+		o.Funding = 30 * time.Minute
+	}
 	for i := range chains {
-		chains[i].Funding = 30 * time.Minute
+		chains[i].Funding = o.Funding
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // it never fails
