@@ -24,14 +24,16 @@ type admitter struct {
 	proxies access.Proxies
 }
 
-// Admit implements api.Admitter. A row that takes no key still refuses one in the
-// query.
+// Admit implements api.Admitter. A row that takes no key looks at none, so that it
+// answers while keys cannot be checked; one in the query it refuses all the same.
 func (a *admitter) Admit(c *api.Credentials, now time.Time) (access.Principal, error) {
-	need := access.Optional
-	if c.Need == api.ServerKey {
-		need = access.Server
+	shown := access.Credentials{RawQuery: c.RawQuery, Header: c.Header, Peer: a.proxies.Peer(c.Remote, c.Header), Need: access.Optional}
+	switch c.Need {
+	case api.NoKey:
+		shown.Header = nil
+	case api.ServerKey:
+		shown.Need = access.Server
 	}
-	shown := access.Credentials{RawQuery: c.RawQuery, Header: c.Header, Peer: a.proxies.Peer(c.Remote, c.Header), Need: need}
 	return a.gate.Admit(&shown, now)
 }
 
