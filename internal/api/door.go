@@ -27,6 +27,9 @@ type Config struct {
 	Log *slog.Logger
 	// Now is the clock; it must have a monotonic reading.
 	Now func() time.Time
+	// Down reports whether an error is that what the service keeps its state in does
+	// not answer: the caller is told to come again. Nil is never.
+	Down func(error) bool
 	// Random is where request ids come from; the system's if nil.
 	Random io.Reader
 }

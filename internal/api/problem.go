@@ -23,11 +23,21 @@ const (
 // notFoundCode is the code whose answer must not say which of its reasons it has.
 const notFoundCode = "order_not_found"
 
+// unavailableCode is the code that promises Retry-After, and when to come again where
+// nobody knows better.
+const (
+	unavailableCode  = "service_unavailable"
+	retryUnavailable = 5
+)
+
 // notFoundBody is the one body for an order that is missing and one that may not be
 // seen. It has no request id: that is in the header only.
 var notFoundBody = []byte(`{"type":"/v2/errors#order_not_found","title":"Order not found","status":404,"code":"order_not_found","detail":"` + wire.OrderNotFoundDetail + `","retryable":false}`)
 
 var errInternal = fault.New(fault.Internal, "internal_error", "Something went wrong on our side. Report the requestId to the operator if it stays.")
+
+// errDown is the refusal while the database does not answer.
+var errDown = fault.New(fault.Unavailable, unavailableCode, "The service cannot reach its own records now; try again in a few seconds.")
 
 // refuse writes a failure.
 func (d *Door) refuse(c *Call, err error) {
@@ -66,6 +76,10 @@ func (d *Door) classify(c *Call, err error) (*fault.Error, wire.Code) {
 		f = fault.New(fault.Unavailable, "service_unavailable", "The request was given up before it was answered.")
 		entry, _ = wire.CodeOf(f.Code)
 		return f, entry
+	}
+	if _, refused := errors.AsType[*fault.Error](err); !refused && d.cfg.Down != nil && d.cfg.Down(err) {
+		f = errDown.Because(err)
+		entry, known = wire.CodeOf(f.Code)
 	}
 	if f == errInternal { // a panic, which is logged already
 		return f, entry
@@ -116,6 +130,11 @@ func (d *Door) refusal(c *Call, f *fault.Error, entry wire.Code) wire.Refusal {
 			body.Details = map[string]any{}
 		}
 		body.Details[name] = value
+	}
+	if entry.Code == unavailableCode && body.RetryAfterSeconds == nil {
+		seconds := retryUnavailable
+		body.RetryAfterSeconds = &seconds
+		c.SetHeader("Retry-After", strconv.Itoa(seconds))
 	}
 	return body
 }

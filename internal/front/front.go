@@ -144,8 +144,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 
 // doors are the API and the operators' own.
 func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listing) error {
-	access1 := f.cfg.Access
-	access1.Now = time.Now
+	access1 := f.heard(ctx)
 	var err error
 	if f.directory, err = access.NewDirectory(ctx, register{f.db}, access1); err != nil {
 		return err
@@ -173,7 +172,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		Sign: func(o market.Offer) (string, error) { return signer.Sign(known.public(o)) },
 	}
 	f.Door, err = api.New(api.Config{
-		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now,
+		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now, Down: store.Down,
 	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(routes.All(rooms), f.cfg.Rows...))
 	if err != nil {
 		return err
@@ -182,6 +181,25 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	f.Office = office.New(f.db, families(known.ofs), f.clock.Now)
 	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
+}
+
+// heard is the configuration of access with somebody who hears what it tells. A
+// register that does not answer must not end the service: keys are believed for a
+// while, and after that refused until it answers again.
+func (f *Front) heard(ctx context.Context) access.Config {
+	a := f.cfg.Access
+	a.Now = time.Now
+	if a.Trouble == nil {
+		a.Trouble = func(err error) {
+			f.cfg.Log.WarnContext(ctx, "integrators and keys could not be read, will be tried again", "error", err)
+		}
+	}
+	if a.Notice == nil {
+		a.Notice = func(n access.Notice) {
+			f.cfg.Log.WarnContext(ctx, "a key is where it should not be", "sight", string(n.Sight), "key", string(n.Key), "integrator", string(n.Integrator))
+		}
+	}
+	return a
 }
 
 // Run drives everything until ctx ends.

@@ -126,7 +126,7 @@ func start(engine, dir string, with setup) (*rig, error) {
 }
 
 func (r *rig) settings(c *front.Config) {
-	c.Access.Every = askEvery
+	c.Access.Every, c.Access.FailuresPerMin = askEvery, 1000
 	c.Access.Notice = func(n access.Notice) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -233,6 +233,7 @@ func (l *lasting) close() error {
 }
 
 func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // loops say there what they try again, and what matters fails a test
 	code := m.Run()
 	for _, l := range common {
 		if err := l.close(); err != nil {

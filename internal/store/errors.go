@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -102,6 +103,22 @@ func broken(err error) bool {
 	}
 	var network net.Error
 	return errors.As(err, &network)
+}
+
+// Down reports whether the error is that the database does not answer, or can not
+// write, so that the same may go well later.
+func Down(err error) bool {
+	if errors.Is(err, ErrClosed) || errors.Is(err, ErrUnknown) || broken(err) || again(err) {
+		return true
+	}
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch lite.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+			return true
+		}
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (strings.HasPrefix(pg.Code, "53") || pg.Code == "25006") // out of something, or reading only
 }
 
 // doubtful wraps an error after which the outcome of a commit is open.
