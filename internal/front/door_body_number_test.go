@@ -44,7 +44,7 @@ func feeNumbers(key string) []tried {
 		if v, there := bodyOf(t, a)["integratorFee"]; v != nil || !there {
 			t.Errorf("integratorFee is %v and should be null", v)
 		}
-		if strings.Contains(string(a.body), "-0") || strings.Contains(string(a.body), `"integrator"`) {
+		if strings.Contains(string(a.body), ":-0") || strings.Contains(string(a.body), `"integrator"`) {
 			t.Errorf("a fee of nothing is shown: %s", a.body)
 		}
 	}

@@ -229,7 +229,7 @@ func expiring(t *testing.T, r *rig) {
 	}
 	for r.status(t, o) != "expired" {
 		if a := r.do(t, create(c.Server.header())); a.Status == 201 {
-			var next order
+			var next placed
 			a.decode(t, &next)
 			if r.status(t, o) != "expired" {
 				t.Fatal("an order did not count any more before it was expired")

@@ -23,18 +23,18 @@ func open(n int64) office.Patch {
 }
 
 // cancel ends an order.
-func (r *rig) cancel(t *testing.T, o order) {
+func (r *rig) cancel(t *testing.T, o placed) {
 	t.Helper()
 	req := request{Method: http.MethodPost, Path: "/v2/orders/" + o.OrderID + "/cancel", Header: map[string][]string{"X-Session-ID": {o.SessionID}}}
 	r.do(t, req).want(t, 200, "")
 }
 
 // status reads how an order is.
-func (r *rig) status(t *testing.T, o order) string {
+func (r *rig) status(t *testing.T, o placed) string {
 	t.Helper()
 	a := r.do(t, request{Path: "/v2/orders/" + o.OrderID, Header: map[string][]string{"X-Session-ID": {o.SessionID}}})
 	a.want(t, 200, "")
-	var got order
+	var got placed
 	a.decode(t, &got)
 	return got.Status
 }
@@ -152,7 +152,7 @@ func race(t *testing.T, r *rig) {
 
 func lowered(t *testing.T, r *rig) {
 	c := r.company(t, open(3))
-	var made []order
+	var made []placed
 	for range 3 {
 		made = append(made, r.made(t, create(c.Server.header())))
 	}
@@ -205,7 +205,7 @@ func completed(t *testing.T, r *rig) {
 }
 
 // pay pays an order what it asks for.
-func (r *rig) pay(t *testing.T, o order) {
+func (r *rig) pay(t *testing.T, o placed) {
 	t.Helper()
 	found, err := r.DB.Order(t.Context(), orders.ID(o.OrderID))
 	if err != nil {

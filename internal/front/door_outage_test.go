@@ -104,7 +104,7 @@ func TestWithoutItsDatabase(t *testing.T) {
 	})
 }
 
-func withoutDatabase(t *testing.T, c company, made order) []doorCase {
+func withoutDatabase(t *testing.T, c company, made placed) []doorCase {
 	t.Helper()
 	orderID, owner := made.OrderID, map[string][]string{"X-Session-ID": {made.SessionID}}
 	served := func(name, path string, h map[string][]string) doorCase {

@@ -48,9 +48,6 @@ func (r *rig) table(t *testing.T, cases []doorCase) {
 // allowance and tells nothing of one.
 var noAllowance = map[string]string{"RateLimit": "", "RateLimit-Policy": "", "Retry-After": "", "X-RateLimit-Resource": ""}
 
-// nobodysOrder is an id of the right form that no order has.
-const nobodysOrder = "ord_00000000000000000000000000"
-
 // example is a request that reaches a row.
 func example(o *api.Operation) request {
 	path := strings.NewReplacer("{orderId}", nobodysOrder, "{chainId}", "ethereum", "{token}", "native").Replace(o.Path)
@@ -119,11 +116,11 @@ func forUser(k key, ip ...string) map[string][]string {
 	return map[string][]string{"X-Integrator-Key": {k.Text}, "X-End-User-IP": ip}
 }
 
-// order is what a creation gives.
-type order struct{ OrderID, SessionID, Status, ExpiresAt string }
+// placed is what a creation gives.
+type placed struct{ OrderID, SessionID, Status, ExpiresAt string }
 
 // made makes an order.
-func (r *rig) made(t *testing.T, req request) (o order) {
+func (r *rig) made(t *testing.T, req request) (o placed) {
 	t.Helper()
 	a := r.do(t, req)
 	a.want(t, 201, "")
