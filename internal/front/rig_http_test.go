@@ -2,14 +2,12 @@ package front_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -326,86 +324,4 @@ func refusal(say func(string, ...any), a answer) {
 	if a.Header.Get("Cache-Control") != "no-store" {
 		say("a failure may be kept: %q", a.Header.Get("Cache-Control"))
 	}
-}
-
-// Words that may be an address: of numbers and points, or of hex and colons.
-var addressLike = regexp.MustCompile(`[0-9]+(\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*`)
-
-// literal is the first address of a network in a text, as nobody may be shown one.
-func literal(text string) string {
-	for _, word := range addressLike.FindAllString(text, -1) {
-		if a, err := netip.ParseAddr(strings.Trim(word, ".")); err == nil && a.IsValid() {
-			return word
-		}
-	}
-	return ""
-}
-
-// Secrets that no line of the log may hold.
-var secretLike = regexp.MustCompile(`[sp]k_live_[0-9A-Za-z]{12}|ses_[0-9A-Za-z_-]{43}`)
-
-// watched is a log that is read while it is written: it keeps what it must not hold.
-type watched struct {
-	mu     sync.Mutex
-	leaks  []string
-	bad    bytes.Buffer               // warnings and errors
-	values map[string]map[string]bool // of the attributes that a metric would be labelled with
-}
-
-// labels are the attributes whose values must be few.
-var labels = []string{"msg", "method", "route", "code"}
-
-func (w *watched) Write(line []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var said map[string]any
-	if err := json.Unmarshal(line, &said); err != nil {
-		w.leaks = append(w.leaks, "no JSON: "+string(line))
-		return len(line), nil
-	}
-	delete(said, "time")
-	delete(said, "stack")
-	rest, _ := json.Marshal(said)
-	if secretLike.Match(rest) || literal(string(rest)) != "" {
-		w.leaks = append(w.leaks, string(line))
-	}
-	if said["level"] != "INFO" && w.bad.Len() < 1<<16 {
-		w.bad.Write(line)
-	}
-	if w.values == nil {
-		w.values = map[string]map[string]bool{}
-	}
-	for _, name := range labels {
-		if v, ok := said[name].(string); ok {
-			if w.values[name] == nil {
-				w.values[name] = map[string]bool{}
-			}
-			w.values[name][v] = true
-		}
-	}
-	return len(line), nil
-}
-
-// trouble is what went wrong so far.
-func (w *watched) trouble() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.bad.String()
-}
-
-// label are the values of an attribute so far.
-func (w *watched) label(name string) []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Sorted(maps.Keys(w.values[name]))
-}
-
-// leaked is an error if the log holds a secret or an address of a network.
-func (w *watched) leaked() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.leaks) == 0 {
-		return nil
-	}
-	return fmt.Errorf("the log holds what it must not, %d times; first: %s", len(w.leaks), w.leaks[0])
 }
