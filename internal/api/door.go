@@ -21,6 +21,8 @@ type Config struct {
 	Version, Revision string
 	// Server is where the door is reached from outside, for the contracts; empty is /.
 	Server string
+	// QuoteKey verifies the signatures of quotes, for GET /v2/version.
+	QuoteKey string
 	// Log gets one line per request and the causes of trouble.
 	Log *slog.Logger
 	// Now is the clock; it must have a monotonic reading.

@@ -57,7 +57,7 @@ func document(doc *contract.Document) *Raw {
 func (d *Door) version() wire.Version {
 	v := wire.Version{
 		Version: d.cfg.Version, Revision: d.cfg.Revision,
-		Contracts: wire.Contracts{OpenAPI: d.public.Hash},
+		Contracts: wire.Contracts{OpenAPI: d.public.Hash}, QuoteKey: d.cfg.QuoteKey,
 	}
 	for name, instead := range wire.Retired() {
 		v.RetiredFields = append(v.RetiredFields, wire.RetiredField{Name: name, UseInstead: instead})

@@ -172,7 +172,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		Sign: func(o market.Offer) (string, error) { return signer.Sign(known.public(o)) },
 	}
 	f.Door, err = api.New(api.Config{
-		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, Log: f.cfg.Log, Now: time.Now,
+		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now,
 	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies}, Limiter: lim, Ceiling: ceiling{room}}, append(routes.All(rooms), f.cfg.Rows...))
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (r Rooms) signed(o market.Offer) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.QuoteOf(o, r.Atlas, signature), nil
+	return wire.QuoteOf(o, r.Atlas, r.Show, signature), nil
 }
 
 func (r Rooms) create(c *api.Call) (any, error) {

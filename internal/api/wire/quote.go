@@ -142,8 +142,9 @@ type Quote struct {
 	AsOf                  Time             `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
 }
 
-// QuoteOf is an offer as callers see it.
-func QuoteOf(o market.Offer, a *desk.Atlas, signature string) Quote {
+// QuoteOf is an offer as callers see it; show writes addresses as people know them,
+// and as the signature vouches for them.
+func QuoteOf(o market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) Quote {
 	q := Quote{
 		QuoteID: string(o.Quote.ID), Kind: "swap", Side: string(o.Side), RateMode: string(o.Quote.Mode), FundingMode: desk.DepositAddress,
 		From: sumOf(a, o.Quote.Give, o.Quote.In, o.GiveUSD), To: sumOf(a, o.Quote.Get, o.Quote.Out, o.GetUSD),
@@ -161,7 +162,7 @@ func QuoteOf(o market.Offer, a *desk.Atlas, signature string) Quote {
 		q.Fees = append(q.Fees, Fee{Kind: c.Kind, AmountUSD: USD(c.USD)})
 	}
 	if e := o.Earning; e != nil && !e.Skipped {
-		q.IntegratorFee = &IntegratorFee{Percent: Percent(e.Percent), AmountUSD: USD(e.USD), PayoutAddress: e.PayTo.Text()}
+		q.IntegratorFee = &IntegratorFee{Percent: Percent(e.Percent), AmountUSD: USD(e.USD), PayoutAddress: show(o.Quote.Give.Chain, e.PayTo)}
 	}
 	for _, w := range o.Warnings() {
 		q.Warnings = append(q.Warnings, warningOf(w))
