@@ -43,6 +43,7 @@ generate: ## Write generated files anew
 	go generate ./...
 
 bench: ## Measure against floors and peers in the same run (JSON=1 for machines)
+	@scripts/bench-setup >/dev/null
 	go run ./internal/bench
 
 sim: ## Run the simulated world (SEED=1 ORDERS=100000)

@@ -31,25 +31,34 @@ func runDoor(ctx context.Context, o options) (err error) {
 	if err := admission(ctx, o); err != nil {
 		return err
 	}
-	bare, err := ourServer(ctx, bareKind)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, bare.stop()) }()
 	for _, c := range []struct {
-		kind, name string
-		atMost     float64
-	}{{doorKind, "request with key, six limits and end user, beside a bare handler", doorGoal}, {loggedKind, "the same with its line in the log", 0}} {
-		door, err := ourServer(ctx, c.kind)
-		if err != nil {
-			return err
-		}
-		err = o.beside("door", c.name, c.atMost, door, bare, asked(benchPath, door.key))
-		if err := errors.Join(err, door.stop()); err != nil {
+		ours, floor, name string
+		atMost            float64
+	}{
+		{doorKind, bareKind, "request with key, six limits and end user, beside a bare handler", doorGoal},
+		{doorKind, looseKind, "the same beside a bare handler in a server without time limits", 0},
+		{loggedKind, bareKind, "the same with its line in the log", 0},
+	} {
+		if err := o.doorBeside(ctx, c.name, c.atMost, [2]string{c.ours, c.floor}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// doorBeside measures a door of ours beside a server that lets everybody in.
+func (o options) doorBeside(ctx context.Context, name string, atMost float64, kinds [2]string) (err error) {
+	floor, err := ourServer(ctx, kinds[1])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, floor.stop()) }()
+	door, err := ourServer(ctx, kinds[0])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, door.stop()) }()
+	return o.beside("door", name, atMost, door, floor, asked(benchPath, door.key))
 }
 
 // beside measures the CPU of a request on two servers and adds it to the report.

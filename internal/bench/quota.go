@@ -238,7 +238,7 @@ func (r *redisCallers) slice(length time.Duration) (int, time.Duration, error) {
 				}
 				got, err := c.Read(answer[:])
 				if errs[i] = err; err == nil && string(answer[:got]) != ":1\r\n" {
-					errs[i] = fmt.Errorf("Redis said %q", answer[:got])
+					errs[i] = fmt.Errorf("the script in Redis said %q", answer[:got])
 				}
 				counts[i]++
 			}

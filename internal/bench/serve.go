@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	_ "net/http/pprof" // served where FERRY_BENCH_PROFILE says, to see what a server does
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,16 +49,19 @@ const plenty = 1_000_000_000
 var sameAnswer = []byte(`{"items":[` + strings.Repeat(`{"id":"ord_01J0000000000000000000000","status":"completed","amount":"100000000","terminal":true},`, 10) + `{"id":"last"}]}`)
 
 // serve is what the other process does, until whoever started it is gone.
-func serve(ctx context.Context, kind string) error {
+func serve(ctx context.Context, kind string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the process that holds the other end
 		cancel()
 	}()
-	if at := os.Getenv("FERRY_BENCH_PROFILE_" + strings.ToUpper(kind)); at != "" {
-		go func() { progress("profiles: %v", http.ListenAndServe(at, nil)) }()
+	// To see what a server does: FERRY_BENCH_PROFILE_DOOR=/tmp/door.prof make bench.
+	end, err := profiled(os.Getenv("FERRY_BENCH_PROFILE_" + strings.ToUpper(kind)))
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, end()) }()
 	switch kind {
 	case bareKind:
 		return serveHandler(ctx, bareAnswer)

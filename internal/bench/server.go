@@ -120,17 +120,22 @@ const ticks = 10 * time.Millisecond
 func (s *server) used() (time.Duration, error) {
 	var all time.Duration
 	for _, c := range s.parts {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
-		if err != nil {
-			return 0, fmt.Errorf("%s has ended: %w", s.name, err)
-		}
-		n, err := parseUsed(string(text))
+		n, err := usedBy(c.Process.Pid)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", s.name, err)
 		}
 		all += n
 	}
 	return all, nil
+}
+
+// usedBy is what a process that runs used so far.
+func usedBy(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseUsed(string(text))
 }
 
 // parseUsed reads user and system time, which are the 14th and 15th field. The second

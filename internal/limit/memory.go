@@ -62,14 +62,12 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 	}
 	var (
 		held  locks
-		homes [MaxClaims]*shard
+		homes [MaxClaims]home
 		found [MaxClaims]*entry
 		over  [MaxClaims]int64 // by how much a claim is more than there is
 	)
 	for i := range claims {
-		if homes[i] = sameHome(claims, &homes, i); homes[i] == nil {
-			homes[i] = m.home(&claims[i].Subject, &held)
-		}
+		m.find(claims, &homes, i, &held)
 	}
 	m.lock(now, &held)
 	var seen uint32 // resources, so that a claim made twice is noticed
@@ -83,7 +81,7 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 			over[i] += twins(claims[:i], c)
 		}
 		seen |= 1 << c.Resource
-		if found[i] = homes[i].find(&c.Subject); found[i] != nil {
+		if found[i] = homes[i].shard.find(&c.Subject, homes[i].mark); found[i] != nil {
 			over[i] += found[i].used
 		}
 		take = take && over[i] <= 0
@@ -94,32 +92,60 @@ func (m *Memory) judge(now time.Time, claims []Claim, take bool) Verdict {
 				continue
 			}
 			if found[i] == nil {
-				found[i] = homes[i].findOrAdd(&claims[i].Subject)
+				found[i] = homes[i].shard.findOrAdd(&claims[i].Subject, homes[i].mark)
 			}
-			found[i].take(homes[i].clock.now)
+			found[i].take(homes[i].shard.clock.now)
 		}
 	}
 	var v Verdict
 	for i := range claims {
 		if claims[i].Limit > 0 {
-			v.add(&claims[i], found[i], over[i], homes[i].clock.now)
+			v.add(&claims[i], found[i], over[i], homes[i].shard.clock.now)
 		}
 	}
 	m.unlock(&held)
 	return v
 }
 
-// sameHome is the shard of the nearest earlier claim that must be in the same, so that
-// a company or an address is not looked for again.
-func sameHome(claims []Claim, homes *[MaxClaims]*shard, i int) *shard {
-	s := &claims[i].Subject
-	for j := i - 1; j >= 0; j-- {
+// home is where a subject is counted: a shard, and its mark there.
+type home struct {
+	shard   *shard
+	company uint64 // hash of the company
+	all     uint64 // hash of company and address
+	mark    uint64 // hash of the whole subject
+}
+
+// find says where a claim is counted. What an earlier claim found of the same company
+// and address is not hashed again.
+func (m *Memory) find(claims []Claim, homes *[MaxClaims]home, i int, need *locks) {
+	s, h := &claims[i].Subject, &homes[i]
+	known := false
+	for j := i - 1; j >= 0 && s.Company != ""; j-- {
 		o := &claims[j].Subject
-		if s.Client == o.Client && s.Company == o.Company && s.Company != "" {
-			return homes[j]
+		if s.Company != o.Company {
+			continue
+		}
+		h.company = homes[j].company
+		if s.Client == o.Client {
+			*h, known = homes[j], true
+			break
 		}
 	}
-	return nil
+	if !known {
+		m.home(s, h, need)
+	}
+	h.mark = m.mark(s, h)
+}
+
+// mark is the hash of a whole subject. Its parts are hashes with a secret seed, so that
+// nobody can aim at a mark either.
+func (m *Memory) mark(s *Subject, h *home) uint64 {
+	const odd = 0x9e3779b97f4a7c15 // spreads the few resources over all bits
+	mark := h.all + uint64(s.Resource)*odd
+	if s.Name != "" {
+		mark ^= bits.RotateLeft64(maphash.String(m.seed, s.Name), 17)
+	}
+	return mark
 }
 
 // twins is how many of some claims are of the same subject as c.
@@ -136,16 +162,19 @@ func twins(claims []Claim, c *Claim) int64 {
 // Used is how much of each subject counts at the moment, all at the same one.
 func (m *Memory) Used(now time.Time, subjects ...Subject) []int64 {
 	var held locks
-	homes := make([]*shard, len(subjects))
+	homes := make([]home, len(subjects))
 	for i := range subjects {
-		homes[i] = m.home(&subjects[i], &held)
+		h := &homes[i]
+		m.home(&subjects[i], h, &held)
+		h.mark = m.mark(&subjects[i], h)
 	}
 	used := make([]int64, len(subjects))
 	m.lock(now, &held)
 	defer m.unlock(&held)
 	for i := range subjects {
-		if e := homes[i].entries[subjects[i]]; e != nil {
-			e.expire(homes[i].clock.now)
+		s := homes[i].shard
+		if e := s.get(&subjects[i], homes[i].mark); e != nil {
+			e.expire(s.clock.now)
 			used[i] = e.used
 		}
 	}
@@ -159,7 +188,7 @@ func (m *Memory) Len() int {
 		for i := range m.shards[half] {
 			s := &m.shards[half][i]
 			s.mu.Lock()
-			n += len(s.entries)
+			n += s.len
 			s.mu.Unlock()
 		}
 	}
@@ -169,22 +198,28 @@ func (m *Memory) Len() int {
 // locks is which shards a request needs, a bit for each.
 type locks [halves]uint64
 
-// home is where a subject is counted. All that is a company's is in one shard, and
+// home finds the shard of a subject. All that is a company's is in one shard, and
 // all that is an address's too, so that a request needs one or two locks.
-func (m *Memory) home(s *Subject, need *locks) *shard {
+func (m *Memory) home(s *Subject, h *home, need *locks) {
+	if s.Company != "" && h.company == 0 {
+		h.company = maphash.String(m.seed, string(s.Company))
+	}
 	half, hash := passing, uint64(0)
 	switch {
 	case s.Client.IsValid():
 		at := s.Client.As16()
 		hash = maphash.Bytes(m.seed, at[:])
+		h.all = hash ^ bits.RotateLeft64(h.company, 31)
 	case s.Company != "":
-		half, hash = companies, maphash.String(m.seed, string(s.Company))
+		half, hash = companies, h.company
+		h.all = hash
 	default:
 		hash = maphash.String(m.seed, s.Name)
+		h.all = hash
 	}
 	i := hash % shards
 	need[half] |= 1 << i
-	return &m.shards[half][i]
+	h.shard = &m.shards[half][i]
 }
 
 // lock takes the locks in one order for all, so that no two requests wait for each

@@ -6,7 +6,8 @@ import "sync"
 type shard struct {
 	mu             sync.Mutex
 	clock          clock
-	entries        map[Subject]*entry
+	entries        map[uint64]*entry // by mark; twins are behind the first
+	len            int
 	newest, oldest *entry
 	room           int      // how many it may hold; zero for companies, which all have room
 	_              [64]byte // neighbours do not share a cache line
@@ -16,6 +17,8 @@ type shard struct {
 type entry struct {
 	window
 	subject      Subject
+	mark         uint64
+	twin         *entry // another subject of the same mark
 	newer, older *entry
 	few          [firstRing]bucket // enough for most addresses
 }
@@ -45,10 +48,20 @@ func (c *clock) tick(reading, late int64) int64 {
 	return t
 }
 
+// get is the entry of a subject, or nil. A mark is looked for, which is much faster
+// than a subject; a twin is as good as never there.
+func (s *shard) get(subject *Subject, mark uint64) *entry {
+	e := s.entries[mark]
+	for e != nil && e.subject != *subject {
+		e = e.twin
+	}
+	return e
+}
+
 // find is the entry of a subject that was used before, or nil; it counts as used now,
 // so that whoever knocks in vain is not forgotten for it.
-func (s *shard) find(subject *Subject) *entry {
-	e := s.entries[*subject]
+func (s *shard) find(subject *Subject, mark uint64) *entry {
+	e := s.get(subject, mark)
 	if e != nil {
 		e.expire(s.clock.now)
 		if s.newest != e {
@@ -62,21 +75,22 @@ func (s *shard) find(subject *Subject) *entry {
 // findOrAdd is the entry of a subject, which is made if there is none. If there is no
 // room, the one that was idle longest goes; those of the request itself were used
 // just now and are fewer than there is room for.
-func (s *shard) findOrAdd(subject *Subject) *entry {
-	if e := s.find(subject); e != nil {
+func (s *shard) findOrAdd(subject *Subject, mark uint64) *entry {
+	if e := s.find(subject, mark); e != nil {
 		return e
 	}
-	if s.room > 0 && len(s.entries) >= s.room {
+	if s.room > 0 && s.len >= s.room {
 		s.drop(s.oldest)
 	}
-	e := &entry{subject: *subject}
+	e := &entry{subject: *subject, mark: mark}
 	if e.ring = e.few[:]; s.room == 0 {
 		e.ring = make([]bucket, wholeRing)
 	}
 	if s.entries == nil {
-		s.entries = map[Subject]*entry{}
+		s.entries = map[uint64]*entry{}
 	}
-	s.entries[*subject] = e
+	e.twin, s.entries[mark] = s.entries[mark], e
+	s.len++
 	s.link(e)
 	return e
 }
@@ -98,7 +112,19 @@ func (s *shard) tidy() {
 
 func (s *shard) drop(e *entry) {
 	s.unlink(e)
-	delete(s.entries, e.subject)
+	s.len--
+	first := s.entries[e.mark]
+	switch {
+	case first != e:
+		for first.twin != e {
+			first = first.twin
+		}
+		first.twin = e.twin
+	case e.twin != nil:
+		s.entries[e.mark] = e.twin
+	default:
+		delete(s.entries, e.mark)
+	}
 }
 
 func (s *shard) link(e *entry) {

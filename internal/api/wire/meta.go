@@ -10,7 +10,7 @@ type Version struct {
 	Version       string         `json:"version" doc:"Version of the build." example:"1.4.0"`
 	Revision      string         `json:"revision" doc:"Source revision of the build; empty if unknown." example:"4f2c1e9"`
 	Contracts     Contracts      `json:"contracts"`
-	QuoteKey      string         `json:"quoteKey" doc:"The key that verifies the signatures of quotes." minLength:"0" example:"ed25519:bm90IGEgcmVhbCBvbmU="`
+	QuoteKey      string         `json:"quoteKey" doc:"The ed25519 key that quotes are signed with. What is signed is the line ferry-quote-v1 and then one line name=value each for quoteId, side, rateMode, fromChainId, fromToken, fromAmount, toChainId, toToken, toAmount, minToAmount, maxFromAmount, integratorFeePercent, payoutAddress and expiresAt, as the quote shows them, empty where it shows none, all ended by a line feed." minLength:"0" example:"ed25519:bm90IGEgcmVhbCBvbmU"`
 	RetiredFields []RetiredField `json:"retiredFields" doc:"Names that bodies no longer accept."`
 	Deprecations  []Deprecation  `json:"deprecations" doc:"Operations and fields that will go, at least 180 days ahead."`
 }
