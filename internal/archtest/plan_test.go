@@ -67,7 +67,7 @@ var plan = map[string]string{
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
-	"bench":     below + " " + doors + " " + helpers + " config daemon house world",
+	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev",
 	"cmd/ferry": below + " " + doors + " config daemon world front dev",
 }
 
@@ -97,7 +97,7 @@ type reach struct{ path, rooms, instead string }
 
 // outside is who may import what from the standard library and from others.
 var outside = []reach{
-	{"net/http", "api prices venue family front dev cmd", "declare a port in ports.go and let an adapter fill it"},
+	{"net/http", "api prices venue family front dev cmd bench", "declare a port in ports.go and let an adapter fill it"},
 	{"database/sql", "store bench", "declare what you need in ports.go and let store fill it"},
 	{"github.com/jackc/pgx/v5", "store bench", "go through store"},
 	{"modernc.org/sqlite", "store bench", "go through store"},

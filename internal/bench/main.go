@@ -28,7 +28,7 @@ type bench struct {
 	run  func(context.Context, options) error
 }
 
-var benches = []bench{{"apply", runApply}, {"tell", runTell}, {"memory", runMemory}, {"flat", runFlat}}
+var benches = []bench{{"apply", runApply}, {"tell", runTell}, {"memory", runMemory}, {"flat", runFlat}, {"create", runCreate}}
 
 func main() {
 	if err := run(); err != nil {
@@ -46,6 +46,8 @@ func run() (err error) {
 	flag.IntVar(&o.many, "many", 1_000_000, "orders in the large table of flat")
 	flag.StringVar(&o.engine, "engine", "", "run on this engine only: SQLite or PostgreSQL")
 	child := flag.String("child", "", "for the bench itself: measure the memory of a daemon over this database")
+	server := flag.String("serve", "", "for the bench itself: be a server of this kind over the database")
+	database := flag.String("database", "", "for the bench itself: the database of the server")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
 
@@ -53,6 +55,13 @@ func run() (err error) {
 	defer stop()
 	if *child != "" {
 		return measureDaemon(ctx, *child)
+	}
+	if *server != "" {
+		end, err := profiled(*profile)
+		if err != nil {
+			return err
+		}
+		return errors.Join(runServer(ctx, *server, *database), end())
 	}
 	if o.rounds < 5 || o.many <= fewOrders || o.length <= 0 {
 		return fmt.Errorf("want at least 5 rounds of some length and more than %d orders", fewOrders)

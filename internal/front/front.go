@@ -49,6 +49,8 @@ type Config struct {
 	Version, Revision string
 	Server            string // where the API is reached from outside
 	Log               *slog.Logger
+	// Rows are further rows of the API, beside those of the service.
+	Rows []api.Operation
 }
 
 // Front is the whole service.
@@ -171,7 +173,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	}
 	f.Door, err = api.New(api.Config{
 		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, Log: f.cfg.Log, Now: time.Now,
-	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies}, Limiter: lim, Ceiling: ceiling{room}}, routes.All(rooms))
+	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies}, Limiter: lim, Ceiling: ceiling{room}}, append(routes.All(rooms), f.cfg.Rows...))
 	if err != nil {
 		return err
 	}
