@@ -21,17 +21,20 @@ const (
 JOIN order_events made ON made.seq = o.terms_seq JOIN order_events e ON e.seq = o.seq WHERE o.id`
 	sqlOrder       = sqlOrders + ` = $1`
 	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
-	sqlReservation = `SELECT r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
-FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name = $1`
+	sqlReservation = `SELECT r.name, r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
+FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name`
 	sqlSetBalance = `INSERT INTO balances (account, asset, debits, credits, reserved) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, reserved = excluded.reserved`
-	sqlDropBalance    = `DELETE FROM balances WHERE account = $1 AND asset = $2`
-	sqlSetReservation = `INSERT INTO reservations (name, account, asset, amount) VALUES ($1, $2, $3, $4)
-ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`
+	sqlDropBalance     = `DELETE FROM balances WHERE account = $1 AND asset = $2`
 	sqlDropReservation = `DELETE FROM reservations WHERE name = $1`
 )
 
-var ordersAmong = among(sqlOrders)
+var (
+	ordersAmong       = among(sqlOrders)
+	reservationsAmong = among(sqlReservation)
+	setReservations   = newMany(`INSERT INTO reservations (name, account, asset, amount) VALUES `, "(", ")",
+		` ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`, 4)
+)
 
 // booking is an operation on an order or on the books.
 type booking struct {
@@ -151,6 +154,7 @@ func (t *tx) openBooks(ops []*op) error {
 		}
 		ids = append(ids, id)
 	}
+	ss = append(ss, t.door.askAll()...)
 	ss = append(ss, t.askOrders(ids)...)
 	if ss = append(ss, t.missing(ahead)...); len(ss) == 0 {
 		return nil // everything is remembered: the whole transaction is one round trip
@@ -192,6 +196,7 @@ func (t *tx) flush(kinds ...*many) {
 // touch and that nobody has read yet.
 func (t *tx) missing(entries []ledger.Entry) []stmt {
 	var ss []stmt
+	var names []any
 	key := func(k ledger.Key) {
 		if t.loaded[k] {
 			return
@@ -208,7 +213,7 @@ func (t *tx) missing(entries []ledger.Entry) []stmt {
 			return
 		}
 		t.asked[n] = true
-		ss = append(ss, t.askReservation(n))
+		names = append(names, n)
 	}
 	for _, e := range entries {
 		for _, p := range e.Postings {
@@ -223,15 +228,16 @@ func (t *tx) missing(entries []ledger.Entry) []stmt {
 			key(ledger.Key{Account: r.From, Asset: r.Asset})
 		}
 	}
+	reservationsAmong.each(names, func(sql string, args []any) { ss = append(ss, t.askReservations(sql, args)) })
 	return ss
 }
 
-// askReservation reads a reservation with the balance it stands on, so that
-// giving it back needs no second question.
-func (t *tx) askReservation(name string) stmt {
+// askReservations reads reservations with the balances they stand on, so that
+// giving one back needs no second question.
+func (t *tx) askReservations(sql string, args []any) stmt {
 	return ask(func(r row) error {
-		var account, asset, amount string
-		b, err := scanBalance(r, &account, &asset, &amount)
+		var name, account, asset, amount string
+		b, err := scanBalance(r, &name, &account, &asset, &amount)
 		if err != nil {
 			return err
 		}
@@ -248,7 +254,7 @@ func (t *tx) askReservation(name string) stmt {
 			t.books.Balances[k] = b
 		}
 		return nil
-	}, sqlReservation, name)
+	}, sql, args...)
 }
 
 func scanBalance(r row, before ...any) (b ledger.Balance, err error) {
@@ -381,11 +387,12 @@ func (t *tx) closeBooks() {
 	slices.Sort(names)
 	for _, n := range names {
 		if r, ok := t.books.Reservations[n]; ok {
-			t.write(sqlSetReservation, n, string(r.From), r.Asset.String(), r.Amount.String())
+			t.add(setReservations, n, string(r.From), r.Asset.String(), r.Amount.String())
 		} else {
 			t.write(sqlDropReservation, n)
 		}
 	}
+	t.flush(setReservations)
 }
 
 // perOrder reports whether an account belongs to a single order.

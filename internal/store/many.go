@@ -27,6 +27,20 @@ func among(head string) *many {
 	return newMany(head+" IN (", "", "", ")", 1)
 }
 
+// anyOf is a question for rows of which two columns are one of some pairs: head,
+// "(a = … AND b = …) OR (…)".
+func anyOf(head, a, b string) *many {
+	m := &many{width: 2}
+	for i, size := range manySizes {
+		parts := make([]string, size)
+		for n := range parts {
+			parts[n] = "(" + a + " = $" + strconv.Itoa(2*n+1) + " AND " + b + " = $" + strconv.Itoa(2*n+2) + ")"
+		}
+		m.texts[i] = head + strings.Join(parts, " OR ")
+	}
+	return m
+}
+
 // updates is an UPDATE of single rows of a table. In set, $1 is a row's key, and
 // $2 and so on are what else is known of it, in the order of their types.
 func updates(table, set, key string, types ...string) *many {
