@@ -33,12 +33,7 @@ const (
 
 // runCreate measures POST /v2/orders on PostgreSQL.
 func runCreate(ctx context.Context, o options) error {
-	p, err := postgresPlace()
-	if err != nil {
-		return err
-	}
-	err = errors.Join(p.note(ctx, o.report), createOn(ctx, p, o))
-	return errors.Join(err, p.clear())
+	return apart(func(p *place) error { return errors.Join(p.note(ctx, o.report), createOn(ctx, p, o)) })
 }
 
 // arena is the service and its peers over one PostgreSQL.
@@ -66,12 +61,14 @@ func createOn(ctx context.Context, p *place, o options) (err error) {
 		{creators, a.inserts, result{Name: "64 callers beside one insert for each request", Unit: "orders/s", AtLeast: createBesideInsert}, pace},
 		{1, a.pgbench, result{Name: "median of 1 caller beside pgbench with 1 client", Unit: "µs", AtMost: createAloneTimes}, cost},
 	} {
-		d, err := a.duel(ctx, c.callers, c.peer, c.figure, o)
+		d, bills, err := a.duel(ctx, c.callers, c.peer, c.figure, o)
 		if err != nil {
 			return err
 		}
 		c.result.Bench = "create"
 		o.report.add(c.result.judged(d))
+		ours, theirs := bills[0].each(), bills[1].each()
+		o.report.add(result{Bench: "create", Name: "  of it CPU of the servers", Unit: "µs", Ours: ours, Floor: theirs, Ratio: ours / theirs, Low: ours / theirs, High: ours / theirs})
 	}
 	return nil
 }
@@ -141,15 +138,20 @@ func (a *arena) inserts(_ context.Context, callers int) (side, func() error, err
 // peerSlice is how long a side is let run before it is the other's turn.
 const peerSlice = 500 * time.Millisecond
 
-func (a *arena) duel(ctx context.Context, callers int, peer func(context.Context, int) (side, func() error, error), figure func(int, time.Duration) float64, o options) (d duel, err error) {
+func (a *arena) duel(ctx context.Context, callers int, peer func(context.Context, int) (side, func() error, error), figure func(int, time.Duration) float64, o options) (d duel, bills [2]*billed, err error) {
+	of, err := a.meter()
+	if err != nil {
+		return d, bills, err
+	}
+	bills = [2]*billed{{of: of}, {of: of}}
 	theirs, closePeer, err := peer(ctx, callers)
 	if err != nil {
-		return d, err
+		return d, bills, err
 	}
 	defer func() { err = errors.Join(err, closePeer()) }()
 	l, err := newLoad(a.ferry.Address, callers, http.StatusCreated, requestTo(http.MethodPost, "/v2/orders", a.ferry.Key, []byte(orderBody)))
 	if err != nil {
-		return d, err
+		return d, bills, err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	ours := func(int, int) (int, time.Duration, error) {
@@ -163,17 +165,29 @@ func (a *arena) duel(ctx context.Context, callers int, peer func(context.Context
 		return done, took, err
 	}
 	sides := [2]side{ours, theirs}
+	for i, run := range sides {
+		sides[i] = func(round, slice int) (int, time.Duration, error) {
+			return bills[i].bill(func() (int, time.Duration, error) { return run(round, slice) })
+		}
+	}
 	for _, warm := range sides {
 		for range 3 {
 			if _, _, err := warm(0, 0); err != nil {
-				return d, err
+				return d, bills, err
 			}
 		}
 	}
+	bills[0].done, bills[0].used, bills[1].done, bills[1].used = 0, 0, 0, 0 // warming up is not billed
 	if d, err = interleave(fmt.Sprintf("create: %d at once", callers), o.rounds, figure, sides); err != nil {
-		return d, err
+		return d, bills, err
 	}
-	return d, a.check(ctx)
+	return d, bills, a.check(ctx)
+}
+
+// meter is of all servers: those that have nothing to do cost both sides the same.
+func (a *arena) meter() (meter, error) {
+	db, err := postmaster(a.address)
+	return meter{db, a.ferry.cmd.Process.Pid, a.insert.cmd.Process.Pid}, err
 }
 
 // check makes sure that every order that was acknowledged is there, and no other.

@@ -19,6 +19,7 @@ type options struct {
 	length time.Duration // of a timed round
 	many   int           // orders in the large table
 	engine string        // the only one to run on; empty is both
+	filled int           // orders of the integrator of me
 	report *report
 }
 
@@ -28,7 +29,7 @@ type bench struct {
 	run  func(context.Context, options) error
 }
 
-var benches = []bench{{"apply", runApply}, {"tell", runTell}, {"memory", runMemory}, {"flat", runFlat}, {"create", runCreate}}
+var benches = []bench{{"apply", runApply}, {"tell", runTell}, {"memory", runMemory}, {"flat", runFlat}, {"create", runCreate}, {"me", runMe}}
 
 func main() {
 	if err := run(); err != nil {
@@ -44,6 +45,7 @@ func run() (err error) {
 	flag.IntVar(&o.rounds, "rounds", 7, "rounds of each measurement, at least 5")
 	flag.DurationVar(&o.length, "length", time.Second, "how long a timed round takes")
 	flag.IntVar(&o.many, "many", 1_000_000, "orders in the large table of flat")
+	flag.IntVar(&o.filled, "fill", fillFromEnv(), "orders of the integrator of me; the variable FILL says the same")
 	flag.StringVar(&o.engine, "engine", "", "run on this engine only: SQLite or PostgreSQL")
 	child := flag.String("child", "", "for the bench itself: measure the memory of a daemon over this database")
 	server := flag.String("serve", "", "for the bench itself: be a server of this kind over the database")

@@ -124,7 +124,7 @@ func (p *pgbench) slice(ctx context.Context, length time.Duration) (int, time.Du
 	if p.clients == 1 {
 		args = append(args, "-l", "--log-prefix", prefix)
 	}
-	cmd := onLoadCore(exec.CommandContext(ctx, "pgbench", append(args, strings.TrimPrefix(u.Path, "/"))...))
+	cmd := exec.CommandContext(ctx, "pgbench", append(args, strings.TrimPrefix(u.Path, "/"))...)
 	cmd.Dir = p.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
