@@ -174,7 +174,7 @@ func meAdmitted(s *service, o options) (d duel, err error) {
 }
 
 // historyDays is over how long the orders of a filled history were made.
-const historyDays = 30
+const historyDays = 28 // less than the window of attribution, which ends with a running day
 
 // stillOpen is how long ago the oldest order was made that is not yet finished: it
 // is how long users have to pay.

@@ -44,9 +44,6 @@ func serve(ctx context.Context, kind, address string, args ...string) (*service,
 	}
 	args = append([]string{"-serve", kind, "-database", address}, args...)
 	s := &service{cmd: onServerCore(exec.CommandContext(ctx, self, args...))}
-	if at := os.Getenv("PROF"); at != "" {
-		s.cmd.Args = append(s.cmd.Args, "-cpuprofile", at+"."+kind)
-	}
 	s.cmd.Stderr = os.Stderr
 	if s.leash, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ type many struct {
 }
 
 // manySizes are the numbers of rows a statement is written for, largest first.
-var manySizes = [...]int{64, 16, 4, 1}
+var manySizes = [...]int{64, 32, 16, 8, 4, 2, 1}
 
 // inserts is an INSERT of rows: head, "(…), (…)".
 func inserts(head string, width int) *many {
