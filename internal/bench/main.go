@@ -19,6 +19,7 @@ type options struct {
 	length time.Duration // of a timed round
 	many   int           // orders in the large table
 	engine string        // the only one to run on; empty is both
+	filled int           // orders of the integrator of me
 	report *report
 }
 
@@ -37,6 +38,8 @@ var benches = []bench{
 	{"gateway", runGateway},
 	{"quota", runQuota},
 	{"quote", runQuote},
+	{"create", runCreate},
+	{"me", runMe},
 }
 
 func main() {
@@ -53,9 +56,11 @@ func run() (err error) {
 	flag.IntVar(&o.rounds, "rounds", 7, "rounds of each measurement, at least 5")
 	flag.DurationVar(&o.length, "length", time.Second, "how long a timed round takes")
 	flag.IntVar(&o.many, "many", 1_000_000, "orders in the large table of flat")
+	flag.IntVar(&o.filled, "fill", fillFromEnv(), "orders of the integrator of me; the variable FILL says the same")
 	flag.StringVar(&o.engine, "engine", "", "run on this engine only: SQLite or PostgreSQL")
 	child := flag.String("child", "", "for the bench itself: measure the memory of a daemon over this database")
 	server := flag.String("serve", "", "for the bench itself: be this server")
+	database := flag.String("database", "", "for the bench itself: the database of the server")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
 
@@ -65,7 +70,14 @@ func run() (err error) {
 		return measureDaemon(ctx, *child)
 	}
 	if *server != "" {
-		return serve(ctx, *server)
+		if *database == "" {
+			return serve(ctx, *server)
+		}
+		end, err := profiled(*profile)
+		if err != nil {
+			return err
+		}
+		return errors.Join(runServer(ctx, *server, *database), end())
 	}
 	if o.rounds < 5 || o.many <= fewOrders || o.length <= 0 {
 		return fmt.Errorf("want at least 5 rounds of some length and more than %d orders", fewOrders)

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -50,7 +51,7 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 	}
 	ask := order.Ask{ID: OrderID(), Quote: promised(offer), Patience: d.cfg.Patience, Once: d.once(p, a.Once)}
 	ask.FundingTime = d.cfg.Funding[ask.Quote.Give.Chain]
-	if err := d.addresses(ctx, a, &ask); err != nil {
+	if err := d.addresses(a, &ask); err != nil {
 		return Created{}, err
 	}
 	session, err := d.owner(p, a, ask)
@@ -76,10 +77,8 @@ func (d *Desk) accepted(ctx context.Context, p *access.Principal, a CreateAsk, n
 		q := *a.Quote
 		q.ToAddress, q.RefundAddress = a.ToAddress, a.RefundAddress
 		o, err := d.offer(ctx, p, q, now)
-		if err != nil {
-			return market.Offer{}, err
-		}
-		return d.sealed(o)
+		o.Quote.ID = unseenQuote()
+		return o, err
 	}
 	o, err := d.ports.Seal.Open(a.QuoteID, integratorOf(p), now)
 	if err != nil {
@@ -89,6 +88,14 @@ func (d *Desk) accepted(ctx context.Context, p *access.Principal, a CreateAsk, n
 		return market.Offer{}, err
 	}
 	return d.ports.Market.Accept(ctx, o, now)
+}
+
+// unseenQuote names an offer that is accepted before anybody saw it: it need not be
+// opened again.
+func unseenQuote() quote.ID {
+	var raw [16]byte
+	_, _ = rand.Read(raw[:]) // it never fails
+	return quote.ID("quo_" + crockford.EncodeToString(raw[:]))
 }
 
 // promised is the offer as the order keeps it.
@@ -105,7 +112,7 @@ func promised(o market.Offer) quote.Quote {
 }
 
 // addresses reads where the money goes, and where it goes back to.
-func (d *Desk) addresses(ctx context.Context, a CreateAsk, ask *order.Ask) (err error) {
+func (d *Desk) addresses(a CreateAsk, ask *order.Ask) (err error) {
 	give, get := ask.Quote.Give.Chain, ask.Quote.Get.Chain
 	if a.ToAddress == "" {
 		return fault.New(fault.Invalid, "missing_field", "toAddress is missing; say where the %s goes.", d.ports.Atlas.Asset(ask.Quote.Get).Symbol).With("pointer", "/toAddress")
@@ -128,17 +135,15 @@ func (d *Desk) addresses(ctx context.Context, a CreateAsk, ask *order.Ask) (err 
 		if to.a.IsZero() {
 			continue
 		}
-		ours := d.cfg.Own[to.on] == to.a
-		if !ours {
-			if ours, err = d.ports.Store.AddressTaken(ctx, to.on, to.a); err != nil {
-				return fmt.Errorf("whose %s is: %w", to.field, err)
-			}
-		}
-		if ours {
-			return fault.New(fault.Unprocessable, "recipient_unsupported", "%s is an address of this service; give one of your own.", to.field).With("pointer", "/"+to.field)
+		if d.cfg.Own[to.on] == to.a { // deposit addresses are refused where the order is written
+			return ownAddress(to.field)
 		}
 	}
 	return nil
+}
+
+func ownAddress(field string) *fault.Error {
+	return fault.New(fault.Unprocessable, "recipient_unsupported", "%s is an address of this service; give one of your own.", field).With("pointer", "/"+field)
 }
 
 // owner is the secret that will own the order.
@@ -221,7 +226,12 @@ func (d *Desk) ceilings(p *access.Principal) []order.Ceiling {
 func (d *Desk) refused(ctx context.Context, p *access.Principal, a CreateAsk, err error, now time.Time) (Created, error) {
 	var many *order.TooMany
 	var made *order.Made
+	var ours *order.Ours
 	switch {
+	case errors.As(err, &ours) && ours.Refund:
+		return Created{}, ownAddress("refundAddress").Because(err)
+	case errors.As(err, &ours):
+		return Created{}, ownAddress("toAddress").Because(err)
 	case errors.As(err, &many):
 		c := limit.Ceiling{Limit: many.Ceiling.Max, Window: many.Ceiling.Window}
 		c.Resource = limit.ResourceNamed(many.Ceiling.Name)

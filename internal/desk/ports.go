@@ -34,8 +34,6 @@ type Store interface {
 	Order(ctx context.Context, id order.ID) (order.Order, error)
 	OrderMade(ctx context.Context, id order.ID) (order.Order, error)
 	SessionOrders(ctx context.Context, group string, from order.Place, n int) ([]order.Order, error)
-	// AddressTaken reports whether an address is the deposit address of an order.
-	AddressTaken(ctx context.Context, id chain.ID, a chain.Address) (bool, error)
 	History(ctx context.Context, id order.ID, after int64, n int) ([]Happening, error)
 }
 

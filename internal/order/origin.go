@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ferry/internal/chain"
 	"ferry/internal/integrator"
 )
 
@@ -52,4 +53,20 @@ type Made struct {
 
 func (e *Made) Error() string {
 	return fmt.Sprintf("order: the request has made order %s before", e.Order)
+}
+
+// Closed says that a chain takes no new orders: it is halted, or nobody would see
+// what is paid there.
+type Closed struct{ Chain chain.ID }
+
+func (e *Closed) Error() string { return fmt.Sprintf("order: chain %s takes no new orders", e.Chain) }
+
+// Ours says that money would go to a deposit address of an order.
+type Ours struct{ Refund bool } // not the payout but the refund
+
+func (e *Ours) Error() string {
+	if e.Refund {
+		return "order: the refund would go to a deposit address of ours"
+	}
+	return "order: the payout would go to a deposit address of ours"
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"ferry/internal/chain"
@@ -22,6 +23,8 @@ type Me struct {
 	Stats      Stats
 	Usage      Usage
 	At         time.Time
+
+	made *sync.Map // what Once made of it
 }
 
 // Stats are what came of the integrator's orders.
@@ -70,7 +73,10 @@ func (s Stats) SuccessRate() (money.Percent, bool) {
 }
 
 // Reporter reads.
-type Reporter struct{ store Store }
+type Reporter struct {
+	store Store
+	shelf shelf
+}
 
 // New makes a reporter.
 func New(s Store) *Reporter { return &Reporter{store: s} }
@@ -78,8 +84,13 @@ func New(s Store) *Reporter { return &Reporter{store: s} }
 // hoursOf30Days is how far back volumes are looked at.
 const hoursOf30Days = 30 * 24
 
-// Me reads what there is of an integrator.
+// Me is what there is of an integrator, less than a second old. It is shared: whoever
+// gets it changes nothing in it.
 func (r *Reporter) Me(ctx context.Context, i integrator.Integrator, now time.Time) (Me, error) {
+	return r.shelf.get(ctx, i, now, func(ctx context.Context) (Me, error) { return r.read(ctx, i, now) })
+}
+
+func (r *Reporter) read(ctx context.Context, i integrator.Integrator, now time.Time) (Me, error) {
 	m := Me{Integrator: i, At: now}
 	fail := func(err error) (Me, error) { return Me{}, fmt.Errorf("report of %s: %w", i.ID, err) }
 	subject := string(i.ID)

@@ -25,7 +25,8 @@ type Decide func(order.Order) (order.Change, error)
 // Store has one door into an order: Move.
 type Store interface {
 	// Create writes a new order with its reservation, its watched address and its
-	// feed entry, all or nothing; ledger.ErrShort or ErrTaken.
+	// feed entry, all or nothing; ledger.ErrShort or ErrTaken, or what else must hold
+	// and does not: *order.Closed, *order.Ours, *order.TooMany or *order.Made.
 	Create(ctx context.Context, c order.Change) error
 	// Order reads one order; ErrNotFound.
 	Order(ctx context.Context, id order.ID) (order.Order, error)

@@ -97,28 +97,20 @@ func (s *Settler) Create(ctx context.Context, a order.Ask, now time.Time) (order
 		if !s.ports.Listed[asset] || s.ports.Costs[id] == nil {
 			return order.Order{}, errNoAsset.With("asset", asset.String())
 		}
-		why, err := s.ports.Store.Halted(ctx, id)
-		if err != nil {
-			return order.Order{}, fmt.Errorf("halt of %s: %w", id, err)
-		}
-		if why != "" {
-			return order.Order{}, errHalted.With("chainId", string(id))
-		}
-	}
-	synced, err := s.ports.Store.Synced(ctx, a.Quote.Give.Chain)
-	if err != nil {
-		return order.Order{}, fmt.Errorf("watcher of %s: %w", a.Quote.Give.Chain, err)
-	}
-	if synced.IsZero() { // nobody would see the deposit
-		return order.Order{}, errHalted.With("chainId", string(a.Quote.Give.Chain))
 	}
 	c, err := order.New(a, now)
 	if err != nil {
 		return order.Order{}, err
 	}
+	// Both are looked at where the order is written: a halt lets none through.
+	c.Open, c.Watched = []chain.ID{a.Quote.Give.Chain, a.Quote.Get.Chain}, a.Quote.Give.Chain
 	err = s.ports.Store.Create(ctx, c)
-	if errors.Is(err, ledger.ErrShort) {
+	var closed *order.Closed
+	switch {
+	case errors.Is(err, ledger.ErrShort):
 		return order.Order{}, errNoLiquidity.Because(err)
+	case errors.As(err, &closed):
+		return order.Order{}, errHalted.With("chainId", string(closed.Chain)).Because(err)
 	}
 	if err != nil {
 		return order.Order{}, fmt.Errorf("create order %s: %w", a.ID, err)

@@ -8,9 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"ferry/internal/chain"
 	"ferry/internal/ledger"
-	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/settle"
 )
@@ -19,19 +17,18 @@ const (
 	sqlHead   = `SELECT (SELECT COALESCE(MAX(seq), 0) FROM order_events), (SELECT COALESCE(MAX(seq), 0) FROM postings)`
 	sqlOrders = `SELECT made.terms, e.after FROM orders o
 JOIN order_events made ON made.seq = o.terms_seq JOIN order_events e ON e.seq = o.seq WHERE o.id`
-	sqlOrder       = sqlOrders + ` = $1`
-	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
-	sqlReservation = `SELECT r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
-FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name = $1`
+	sqlOrder      = sqlOrders + ` = $1`
 	sqlSetBalance = `INSERT INTO balances (account, asset, debits, credits, reserved) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, reserved = excluded.reserved`
-	sqlDropBalance    = `DELETE FROM balances WHERE account = $1 AND asset = $2`
-	sqlSetReservation = `INSERT INTO reservations (name, account, asset, amount) VALUES ($1, $2, $3, $4)
-ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`
+	sqlDropBalance     = `DELETE FROM balances WHERE account = $1 AND asset = $2`
 	sqlDropReservation = `DELETE FROM reservations WHERE name = $1`
 )
 
-var ordersAmong = among(sqlOrders)
+var (
+	ordersAmong     = among(sqlOrders)
+	setReservations = newMany(`INSERT INTO reservations (name, account, asset, amount) VALUES `, "(", ")",
+		` ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`, 4)
+)
 
 // booking is an operation on an order or on the books.
 type booking struct {
@@ -151,6 +148,7 @@ func (t *tx) openBooks(ops []*op) error {
 		}
 		ids = append(ids, id)
 	}
+	ss = append(ss, t.door.askAll()...)
 	ss = append(ss, t.askOrders(ids)...)
 	if ss = append(ss, t.missing(ahead)...); len(ss) == 0 {
 		return nil // everything is remembered: the whole transaction is one round trip
@@ -186,84 +184,6 @@ func (t *tx) flush(kinds ...*many) {
 		m.each(t.rows[m], func(sql string, args []any) { t.write(sql, args...) })
 		delete(t.rows, m)
 	}
-}
-
-// missing are the questions for the balances and reservations that the entries
-// touch and that nobody has read yet.
-func (t *tx) missing(entries []ledger.Entry) []stmt {
-	var ss []stmt
-	key := func(k ledger.Key) {
-		if t.loaded[k] {
-			return
-		}
-		t.loaded[k] = true
-		ss = append(ss, ask(func(r row) error {
-			b, err := scanBalance(r)
-			t.books.Balances[k] = b
-			return err
-		}, sqlBalance, string(k.Account), k.Asset.String()))
-	}
-	name := func(n string) {
-		if t.asked[n] {
-			return
-		}
-		t.asked[n] = true
-		ss = append(ss, t.askReservation(n))
-	}
-	for _, e := range entries {
-		for _, p := range e.Postings {
-			key(ledger.Key{Account: p.Debit, Asset: p.Asset})
-			key(ledger.Key{Account: p.Credit, Asset: p.Asset})
-		}
-		for _, n := range e.Voids {
-			name(n)
-		}
-		for _, r := range e.Reserve {
-			name(r.Name)
-			key(ledger.Key{Account: r.From, Asset: r.Asset})
-		}
-	}
-	return ss
-}
-
-// askReservation reads a reservation with the balance it stands on, so that
-// giving it back needs no second question.
-func (t *tx) askReservation(name string) stmt {
-	return ask(func(r row) error {
-		var account, asset, amount string
-		b, err := scanBalance(r, &account, &asset, &amount)
-		if err != nil {
-			return err
-		}
-		held := ledger.Reservation{Name: name, From: ledger.Account(account)}
-		if held.Asset, err = chain.ParseAsset(asset); err != nil {
-			return fmt.Errorf("reservation %s: %w", name, err)
-		}
-		if held.Amount, err = money.Parse(amount); err != nil {
-			return fmt.Errorf("reservation %s: %w", name, err)
-		}
-		t.books.Reservations[name] = held
-		if k := (ledger.Key{Account: held.From, Asset: held.Asset}); !t.loaded[k] {
-			t.loaded[k] = true
-			t.books.Balances[k] = b
-		}
-		return nil
-	}, sqlReservation, name)
-}
-
-func scanBalance(r row, before ...any) (b ledger.Balance, err error) {
-	var debits, credits, reserved string
-	if err = r.Scan(append(before, &debits, &credits, &reserved)...); err != nil {
-		return b, err
-	}
-	if b.Debits, err = money.Parse(debits); err != nil {
-		return b, err
-	}
-	if b.Credits, err = money.Parse(credits); err != nil {
-		return b, err
-	}
-	b.Reserved, err = money.Parse(reserved)
-	return b, err
 }
 
 // decidesAlone is how many decisions are not worth a second goroutine.
@@ -381,11 +301,12 @@ func (t *tx) closeBooks() {
 	slices.Sort(names)
 	for _, n := range names {
 		if r, ok := t.books.Reservations[n]; ok {
-			t.write(sqlSetReservation, n, string(r.From), r.Asset.String(), r.Amount.String())
+			t.add(setReservations, n, string(r.From), r.Asset.String(), r.Amount.String())
 		} else {
 			t.write(sqlDropReservation, n)
 		}
 	}
+	t.flush(setReservations)
 }
 
 // perOrder reports whether an account belongs to a single order.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"ferry/internal/chain"
 	"ferry/internal/desk"
 	"ferry/internal/ledger"
 	"ferry/internal/order"
@@ -74,15 +73,6 @@ func (db *DB) OpenOrders(ctx context.Context, subject string, after time.Time) (
 		return 0, fmt.Errorf("open orders of %s: %w", subject, err)
 	}
 	return n, nil
-}
-
-// AddressTaken implements desk.Store.
-func (db *DB) AddressTaken(ctx context.Context, id chain.ID, a chain.Address) (taken bool, err error) {
-	err = db.engine.read(ctx, ask(func(row) error { taken = true; return nil }, sqlAddressOwner, string(id), a.Text()))
-	if err != nil {
-		return false, fmt.Errorf("addresses of %s: %w", id, err)
-	}
-	return taken, nil
 }
 
 // History implements desk.Store.

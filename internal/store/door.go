@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"ferry/internal/order"
 	"ferry/internal/report"
@@ -27,14 +28,23 @@ var (
 
 // door is what a transaction knows of the counts beside orders.
 type door struct {
-	open    map[*booking][]openCount // for each ceiling of a new order
-	added   map[string]int64         // open orders that this transaction makes, by subject
-	once    map[[2]string]once       // requests that were looked for
-	clients map[client]int64         // the day each was last seen; below zero is never
-	tallies map[report.Tally]int64   // what is added, by a tally whose own number is zero
+	house   house
+	open    map[countOf]*openCount // for the ceilings of new orders
+	added   map[string]int64       // open orders that this transaction makes, by subject
+	once    map[[2]string]once     // requests that were looked for
+	clients map[client]int64       // the day each was last seen; below zero is never
+	tallies map[report.Tally]int64 // what is added, by a tally whose own number is zero
 }
 
-type openCount struct{ n, oldest int64 }
+// countOf is what open orders are counted for: those of one company and one limit
+// are counted once for all that the transaction makes.
+type countOf struct {
+	subject string
+	max     int64
+	window  time.Duration
+}
+
+type openCount struct{ after, n, oldest int64 }
 
 type once struct{ body, order string }
 
@@ -42,7 +52,7 @@ type client struct{ integrator, digest string }
 
 func newDoor() door {
 	return door{
-		open: map[*booking][]openCount{}, added: map[string]int64{}, once: map[[2]string]once{},
+		house: newHouse(), open: map[countOf]*openCount{}, added: map[string]int64{}, once: map[[2]string]once{},
 		clients: map[client]int64{}, tallies: map[report.Tally]int64{},
 	}
 }
@@ -52,18 +62,35 @@ func clientOf(o order.Order) (client, bool) {
 	return c, c.integrator != "" && c.digest != ""
 }
 
+// count notes that open orders are to be counted that were made after a moment. Of
+// several moments it is the earliest: at most it counts one that has just gone.
+func (d *door) count(l order.Ceiling, after int64) {
+	of := countOf{l.Subject, l.Max, l.Window}
+	if have := d.open[of]; have != nil {
+		have.after = min(have.after, after)
+		return
+	}
+	d.open[of] = &openCount{after: after}
+}
+
+// askAll are the questions that all new orders of the transaction share.
+func (d *door) askAll() (ss []stmt) {
+	for of, have := range d.open {
+		ss = append(ss, ask(func(r row) error { return r.Scan(&have.n, &have.oldest) }, sqlOpenOrders, of.subject, have.after, of.max))
+	}
+	return append(ss, d.house.ask()...)
+}
+
 // ask are the questions that must be answered before a new order may be written.
 func (d *door) ask(b *booking) (ss []stmt) {
 	if b.made == nil {
 		return nil
 	}
 	c := b.made
-	counts := make([]openCount, len(c.Ceilings))
-	d.open[b] = counts
-	for i, l := range c.Ceilings {
+	d.house.meet(c)
+	for _, l := range c.Ceilings {
 		if l.Max > 0 {
-			ss = append(ss, ask(func(r row) error { return r.Scan(&counts[i].n, &counts[i].oldest) },
-				sqlOpenOrders, l.Subject, micro(c.At.Add(-l.Window)), l.Max))
+			d.count(l, micro(c.At.Add(-l.Window)))
 		}
 	}
 	if o := c.Once; o != nil {
@@ -94,14 +121,20 @@ func (d *door) admits(b *booking) error {
 	if b.made == nil {
 		return nil
 	}
+	if err := d.serves(b.made); err != nil {
+		return err
+	}
 	if o := b.made.Once; o != nil {
 		if found, was := d.once[[2]string{o.Scope, o.Key}]; was {
 			return &order.Made{Order: order.ID(found.order), Same: found.body == o.Body}
 		}
 	}
-	for i, l := range b.made.Ceilings {
-		have := d.open[b][i]
-		if l.Max > 0 && have.n+d.added[l.Subject] >= l.Max {
+	for _, l := range b.made.Ceilings {
+		if l.Max == 0 {
+			continue
+		}
+		have := d.open[countOf{l.Subject, l.Max, l.Window}]
+		if have.n+d.added[l.Subject] >= l.Max {
 			oldest := b.made.At // where only this transaction has made some
 			if have.n > 0 {
 				oldest = unmicro(have.oldest)

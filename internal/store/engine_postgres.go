@@ -31,13 +31,22 @@ const (
 // the feed are unique and each follows one that was committed, so the feed is in
 // commit order and has no gap with or without it.
 const (
-	pgLevel = "SET default_transaction_isolation = 'serializable'"
 	pgBegin = "BEGIN"
 	pgLocks = "LOCK TABLE writers IN EXCLUSIVE MODE"
 	pgWaits = "SELECT 1 FROM writers LIMIT 0 FOR SHARE" // until nobody has it
 	pgRead  = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	pgNow   = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT"
 )
+
+// pgSettings are those of the writing session. Statements are planned while tables
+// are still small, and such a plan may be kept after they have grown: reading a whole
+// table is no plan for anything that has an index. A plan without one looks so dear
+// then that it would be compiled, which costs more than it ever takes.
+var pgSettings = []string{
+	"SET default_transaction_isolation = 'serializable'",
+	"SET enable_seqscan = off",
+	"SET jit = off",
+}
 
 // pgEngine is PostgreSQL: any number of processes, one of which writes at a time.
 type pgEngine struct {
@@ -57,9 +66,11 @@ func (e *pgEngine) session(ctx context.Context) (session, error) {
 			e.mu.Unlock()
 			return nil, fmt.Errorf("connect to the database: %w", err)
 		}
-		if _, err := conn.ExecContext(ctx, pgLevel); err != nil {
-			e.mu.Unlock()
-			return nil, errors.Join(err, conn.Close())
+		for _, set := range pgSettings {
+			if _, err := conn.ExecContext(ctx, set); err != nil {
+				e.mu.Unlock()
+				return nil, errors.Join(err, conn.Close())
+			}
 		}
 		e.conn = conn
 	}

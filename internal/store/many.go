@@ -15,7 +15,7 @@ type many struct {
 }
 
 // manySizes are the numbers of rows a statement is written for, largest first.
-var manySizes = [...]int{64, 16, 4, 1}
+var manySizes = [...]int{64, 32, 16, 8, 4, 2, 1}
 
 // inserts is an INSERT of rows: head, "(…), (…)".
 func inserts(head string, width int) *many {
@@ -25,6 +25,20 @@ func inserts(head string, width int) *many {
 // among is a question for a list of keys: head, "(…)".
 func among(head string) *many {
 	return newMany(head+" IN (", "", "", ")", 1)
+}
+
+// anyOf is a question for rows of which two columns are one of some pairs: head,
+// "(a = … AND b = …) OR (…)".
+func anyOf(head, a, b string) *many {
+	m := &many{width: 2}
+	for i, size := range manySizes {
+		parts := make([]string, size)
+		for n := range parts {
+			parts[n] = "(" + a + " = $" + strconv.Itoa(2*n+1) + " AND " + b + " = $" + strconv.Itoa(2*n+2) + ")"
+		}
+		m.texts[i] = head + strings.Join(parts, " OR ")
+	}
+	return m
 }
 
 // updates is an UPDATE of single rows of a table. In set, $1 is a row's key, and

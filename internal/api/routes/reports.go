@@ -1,7 +1,9 @@
 package routes
 
 import (
+	"bytes"
 	"net/http"
+	"strconv"
 	"time"
 
 	"ferry/internal/api"
@@ -69,8 +71,18 @@ func (r Rooms) me(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.MeOf(m, c.Who.Key, r.ShowOf), nil
+	// What a key is shown is written once for each report, not for each request.
+	key := c.Who.Key
+	return m.Once(string(key.ID)+"/"+strconv.FormatInt(key.Requests, 10), func() (any, error) {
+		var b bytes.Buffer
+		if err := wire.Encode(&b, wire.MeOf(m, key, r.ShowOf)); err != nil {
+			return nil, err
+		}
+		return &api.Raw{Type: jsonType, Body: b.Bytes()}, nil
+	})
 }
+
+const jsonType = "application/json"
 
 func (r Rooms) attributed(c *api.Call) (any, error) {
 	f, err := filterOf(c)
