@@ -35,8 +35,6 @@ type line struct {
 const (
 	loadCore, serverCore = 0, 1
 	answerRoom           = 64 << 10
-	// patience is how long a server may take for one answer before that is an error.
-	patience = 10 * time.Second
 )
 
 // open connects to a server.

@@ -95,7 +95,7 @@ func Pay(ctx context.Context, c Card, id, amount string) (Paid, error) {
 	if err != nil {
 		return Paid{}, fmt.Errorf("the network does not answer: %w; is ferry dev running?", err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
 		return Paid{}, err
