@@ -32,11 +32,7 @@ type line struct {
 	have  []byte // of the answer so far
 }
 
-const (
-	answerRoom = 64 << 10
-	// patience is how long a server may take for one answer before that is an error.
-	patience = 10 * time.Second
-)
+const answerRoom = 64 << 10
 
 // open connects to a server.
 func openLoader(name, address string, lines int, requests [][]byte) (*loader, error) {

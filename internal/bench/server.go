@@ -113,6 +113,9 @@ func (s *server) stop() error {
 	return errors.Join(errs...)
 }
 
+// patience is how long a server may take for one answer before that is an error.
+const patience = 10 * time.Second
+
 // ticks is how finely the kernel tells what a process used.
 const ticks = 10 * time.Millisecond
 
