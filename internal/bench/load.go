@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"sync"
@@ -18,27 +19,50 @@ import (
 // It speaks as little HTTP as it can: what it costs is taken from the machine that
 // the server runs on.
 type load struct {
-	request []byte
-	want    int // status
-	conns   []*loadConn
-	size    int // of the last body
+	want  int // status
+	conns []*loadConn
+	size  int // of the last body
 }
 
 type loadConn struct {
 	net.Conn
-	in   *bufio.Reader
-	took []time.Duration // of each request of the slice
+	in      *bufio.Reader
+	request []byte
+	vary    [][]byte        // parts of the request that are different each time
+	took    []time.Duration // of each request of the slice
+}
+
+// varies stands for digits that are different in each request. They are neither zero
+// nor letters, so that they may be anywhere in an address of any chain.
+const varies = "########"
+
+// other gives the request its next digits.
+func (c *loadConn) other() {
+	for _, part := range c.vary {
+		for i := range part {
+			part[i] = '1' + byte(rand.N(9))
+		}
+	}
 }
 
 // newLoad opens connections to a server.
 func newLoad(address string, callers int, want int, request []byte) (*load, error) {
-	l := &load{request: request, want: want}
+	l := &load{want: want}
 	for range callers {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			return nil, errors.Join(err, l.close())
 		}
-		l.conns = append(l.conns, &loadConn{Conn: c, in: bufio.NewReaderSize(c, 8<<10)})
+		one := &loadConn{Conn: c, in: bufio.NewReaderSize(c, 8<<10), request: bytes.Clone(request)}
+		for rest := one.request; ; {
+			i := bytes.Index(rest, []byte(varies))
+			if i < 0 {
+				break
+			}
+			one.vary = append(one.vary, rest[i:i+len(varies)])
+			rest = rest[i+len(varies):]
+		}
+		l.conns = append(l.conns, one)
 	}
 	return l, nil
 }
@@ -92,7 +116,8 @@ func (l *load) middle() (time.Duration, error) {
 
 // once asks and reads the answer to its end.
 func (l *load) once(c *loadConn, notes bool) error {
-	if _, err := c.Write(l.request); err != nil {
+	c.other()
+	if _, err := c.Write(c.request); err != nil {
 		return err
 	}
 	line, err := c.in.ReadSlice('\n')

@@ -102,7 +102,7 @@ func meTime(_ context.Context, both [2]*service, name string, o options) (d duel
 		if err != nil {
 			return d, err
 		}
-		defer l.close()
+		defer func() { err = errors.Join(err, l.close()) }()
 		sides[i] = func(int, int) (int, time.Duration, error) {
 			done, _, err := l.slice(o.length / slicesOfRound)
 			if err != nil {
@@ -127,7 +127,7 @@ func meFirst(ctx context.Context, both [2]*service, name string, o options) (d d
 		if err != nil {
 			return d, err
 		}
-		defer l.close()
+		defer func() { err = errors.Join(err, l.close()) }()
 		var last time.Time
 		sides[i] = func(int, int) (int, time.Duration, error) {
 			select { // until what was reported last is too old to be shown
@@ -150,7 +150,7 @@ func meAdmitted(s *service, o options) (d duel, err error) {
 	if err != nil {
 		return d, err
 	}
-	defer l.close()
+	defer func() { err = errors.Join(err, l.close()) }()
 	if _, _, err := l.slice(o.length / slicesOfRound); err != nil {
 		return d, err
 	}
@@ -158,13 +158,16 @@ func meAdmitted(s *service, o options) (d duel, err error) {
 	if err != nil {
 		return d, err
 	}
-	defer bare.close()
+	defer func() { err = errors.Join(err, bare.close()) }()
 	var sides [2]side
 	for i, l := range []*load{l, bare} {
 		sides[i] = func(int, int) (int, time.Duration, error) {
-			b := billed{of: meter{s.cmd.Process.Pid}}
+			b := billed{of: []meter{{s.cmd.Process.Pid}}}
 			_, _, err := b.bill(func() (int, time.Duration, error) { return l.slice(o.length) }) // long, as time is counted in hundredths
-			return b.done, b.used, err
+			if err != nil {
+				return 0, 0, err
+			}
+			return b.done, b.used[0], nil
 		}
 	}
 	if _, _, err := sides[1](0, 0); err != nil {

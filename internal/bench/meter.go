@@ -107,17 +107,17 @@ func postmaster(address string) (int, error) {
 	return strconv.Atoi(line)
 }
 
-// billed is a side that also notes what the servers used for it.
+// billed is a side that also notes what servers used for it, by meter.
 type billed struct {
-	of   meter
+	of   []meter
 	done int
-	used time.Duration
+	used []time.Duration
 }
 
 // bill runs a slice and notes what it cost the servers. What a server does later for
 // it, such as writing out pages, is counted to whoever is next.
 func (b *billed) bill(run func() (int, time.Duration, error)) (int, time.Duration, error) {
-	before, err := b.of.used()
+	before, err := b.read()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -125,10 +125,31 @@ func (b *billed) bill(run func() (int, time.Duration, error)) (int, time.Duratio
 	if err != nil {
 		return done, took, err
 	}
-	after, err := b.of.used()
+	after, err := b.read()
+	if err != nil {
+		return done, took, err
+	}
+	if b.used == nil {
+		b.used = make([]time.Duration, len(b.of))
+	}
+	for i := range after {
+		b.used[i] += after[i] - before[i]
+	}
 	b.done += done
-	b.used += after - before
-	return done, took, err
+	return done, took, nil
 }
 
-func (b *billed) each() float64 { return cost(max(b.done, 1), b.used) }
+func (b *billed) read() ([]time.Duration, error) {
+	all := make([]time.Duration, len(b.of))
+	for i, m := range b.of {
+		used, err := m.used()
+		if err != nil {
+			return nil, err
+		}
+		all[i] = used
+	}
+	return all, nil
+}
+
+// each is what one cost by a meter, in microseconds.
+func (b *billed) each(i int) float64 { return cost(max(b.done, 1), b.used[i]) }

@@ -67,7 +67,9 @@ func TestEachKeySeesItselfInTheSameReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := d.Card.API + "/v2/integrator/me"
-	until(t, "the second key is known", func() bool { return send(t, http.MethodGet, url, key.Reveal(), "", nil) == http.StatusOK })
+	for _, k := range []string{d.Card.ServerKey, key.Reveal()} {
+		until(t, "a key is known", func() bool { return send(t, http.MethodGet, url, k, "", nil) == http.StatusOK })
+	}
 	for range 3 { // again and again, in turns: from the same report for most
 		var one, other me
 		send(t, http.MethodGet, url, d.Card.ServerKey, "", &one)
@@ -86,8 +88,9 @@ func TestANewOrderIsReportedWithinASecond(t *testing.T) {
 	d := running(t)
 	url := d.Card.API + "/v2/integrator/me"
 	var before me
-	if status := send(t, http.MethodGet, url, d.Card.ServerKey, "", &before); status != http.StatusOK || before.Stats.Orders.Total != 0 {
-		t.Fatalf("%d, %+v", status, before)
+	until(t, "the key is known", func() bool { return send(t, http.MethodGet, url, d.Card.ServerKey, "", &before) == http.StatusOK })
+	if before.Stats.Orders.Total != 0 {
+		t.Fatalf("%+v", before)
 	}
 	body := strings.NewReplacer("TOKEN", dev.SolanaUSD.Ref).Replace(`{"fromChainId":"ethereum","fromToken":"native","toChainId":"solana","toToken":"TOKEN",
 "amount":"10000000000000000","toAddress":"7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK","refundAddress":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}`)
