@@ -37,6 +37,7 @@ var benches = []bench{
 	{"gateway", runGateway},
 	{"quota", runQuota},
 	{"quote", runQuote},
+	{"proofs", runProofs},
 }
 
 func main() {
