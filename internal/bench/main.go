@@ -40,6 +40,7 @@ var benches = []bench{
 	{"quote", runQuote},
 	{"create", runCreate},
 	{"me", runMe},
+	{"proofs", runProofs},
 }
 
 func main() {

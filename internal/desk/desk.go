@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"ferry/internal/chain"
@@ -44,6 +45,7 @@ type Ports struct {
 type Desk struct {
 	cfg   Config
 	ports Ports
+	twin  atomic.Pointer[order.ID] // an order that is there; see even
 }
 
 // minSecret is how long a secret must be at least.
@@ -107,12 +109,13 @@ func OrderID() order.ID {
 const (
 	idPrefix = "ord_"
 	idLen    = len(idPrefix) + 26
+	// nobody is the id of no order.
+	nobody = idPrefix + "00000000000000000000000000"
 )
 
 // named is the id to look for. One that no order could have is looked for all the
 // same, under a name that is not there, so that it takes as long.
 func named(text string) order.ID {
-	const nobody = idPrefix + "00000000000000000000000000"
 	if len(text) != idLen || text[:len(idPrefix)] != idPrefix {
 		return nobody
 	}

@@ -138,7 +138,7 @@ var stories = map[string]func(t *testing.T, s *stage){
 			t.Errorf("completed: %s", a.body)
 		}
 		s.tryAll(t, m, "completed", s.quoteOf(t))
-		s.known(t, m)
+		s.knowsItsDeposit(t, m)
 		s.eventsAreWhole(t, m)
 	},
 	"paid twice": func(t *testing.T, s *stage) {
@@ -220,8 +220,8 @@ func (s *stage) fresh(t *testing.T) made {
 	return m
 }
 
-// known: the transaction of a deposit that is there is not news.
-func (s *stage) known(t *testing.T, m made) {
+// knowsItsDeposit: the transaction of a deposit that is there is not news.
+func (s *stage) knowsItsDeposit(t *testing.T, m made) {
 	t.Helper()
 	list, _ := s.read(t, m).field("deposits").([]any)
 	if len(list) != 1 {

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -231,4 +232,28 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, errors.New("pgtest: PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
+}
+
+// Dump is every row of every table of a database, as COPY writes them.
+func Dump(ctx context.Context, address string) (text []byte, err error) {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	rows, err := conn.Query(ctx, "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1")
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: %w", err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: %w", err)
+	}
+	var b bytes.Buffer
+	for _, name := range tables {
+		if _, err := conn.PgConn().CopyTo(ctx, &b, "COPY "+name+" TO STDOUT"); err != nil {
+			return nil, fmt.Errorf("pgtest: dump %s: %w", name, err)
+		}
+	}
+	return b.Bytes(), nil
 }
