@@ -199,10 +199,11 @@ func (a *arena) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var n int
-	err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM orders").Scan(&n)
+	var n, commits int
+	err = db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(DISTINCT CAST(xmin AS TEXT)) FROM orders").Scan(&n, &commits)
 	if err == nil && n != a.made {
 		err = fmt.Errorf("%d orders were acknowledged, and there are %d", a.made, n)
 	}
+	progress("create: %d orders in %d transactions so far", n, commits)
 	return errors.Join(err, db.Close())
 }

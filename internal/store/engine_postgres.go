@@ -38,12 +38,14 @@ const (
 	pgNow   = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT"
 )
 
-// pgSettings are those of the writing session. Statements are planned while tables
-// are still small, and such a plan may be kept after they have grown: reading a whole
-// table is no plan for anything that has an index. A plan without one looks so dear
-// then that it would be compiled, which costs more than it ever takes.
+// pgSettings are those of the writing session. Every statement is planned once, not
+// for each batch: what there is to choose is an index. It may be planned while tables
+// are still small, so reading a whole table is no plan for anything that has one. A
+// plan without an index looks so dear then that it would be compiled, which costs
+// more than it ever takes.
 var pgSettings = []string{
 	"SET default_transaction_isolation = 'serializable'",
+	"SET plan_cache_mode = force_generic_plan",
 	"SET enable_seqscan = off",
 	"SET jit = off",
 }

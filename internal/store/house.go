@@ -10,8 +10,8 @@ const (
 	sqlRead   = `SELECT chain FROM tracks`
 )
 
-// depositAddresses finds which of some addresses are deposit addresses.
-var depositAddresses = anyOf(`SELECT chain, address FROM addresses WHERE `, "chain", "address")
+// depositAddresses finds which of some addresses of a chain are deposit addresses.
+var depositAddresses = amongOf(`SELECT chain, address FROM addresses WHERE chain`, "address")
 
 // house is what a transaction knows of the chains that new orders are on, and of the
 // addresses that their money goes to. It is asked once for all of them.
@@ -60,18 +60,20 @@ func (h *house) ask() (ss []stmt) {
 		}
 		ss = append(ss, ask(note(h.halted), sqlClosed), ask(note(h.read), sqlRead))
 	}
-	args := make([]any, 0, 2*len(h.strange))
+	on := map[chain.ID][]any{}
 	for p := range h.strange {
-		args = append(args, string(p.on), p.address)
+		on[p.on] = append(on[p.on], p.address)
 	}
-	depositAddresses.each(args, func(sql string, args []any) {
-		ss = append(ss, ask(func(r row) error {
-			var p place
-			err := r.Scan((*string)(&p.on), &p.address)
-			h.strange[p] = true
-			return err
-		}, sql, args...))
-	})
+	for id, addresses := range on {
+		depositAddresses.eachOf(string(id), addresses, func(sql string, args []any) {
+			ss = append(ss, ask(func(r row) error {
+				var p place
+				err := r.Scan((*string)(&p.on), &p.address)
+				h.strange[p] = true
+				return err
+			}, sql, args...))
+		})
+	}
 	return ss
 }
 

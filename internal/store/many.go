@@ -27,16 +27,17 @@ func among(head string) *many {
 	return newMany(head+" IN (", "", "", ")", 1)
 }
 
-// anyOf is a question for rows of which two columns are one of some pairs: head,
-// "(a = … AND b = …) OR (…)".
-func anyOf(head, a, b string) *many {
-	m := &many{width: 2}
+// amongOf is a question for a list of keys of one owner: head, "= $1 AND", column,
+// "IN (…)". Pairs joined by OR would say the same, but PostgreSQL plans those anew
+// each time and may read all that an owner has.
+func amongOf(head, column string) *many {
+	m := &many{width: 1}
 	for i, size := range manySizes {
-		parts := make([]string, size)
-		for n := range parts {
-			parts[n] = "(" + a + " = $" + strconv.Itoa(2*n+1) + " AND " + b + " = $" + strconv.Itoa(2*n+2) + ")"
+		keys := make([]string, size)
+		for n := range keys {
+			keys[n] = "$" + strconv.Itoa(n+2)
 		}
-		m.texts[i] = head + strings.Join(parts, " OR ")
+		m.texts[i] = head + " = $1 AND " + column + " IN (" + strings.Join(keys, ", ") + ")"
 	}
 	return m
 }
@@ -114,4 +115,9 @@ func (m *many) each(values []any, f func(sql string, args []any)) {
 			f(m.texts[i], values[:n:n])
 		}
 	}
+}
+
+// eachOf is each for rows of one owner.
+func (m *many) eachOf(owner any, values []any, f func(sql string, args []any)) {
+	m.each(values, func(sql string, args []any) { f(sql, append([]any{owner}, args...)) })
 }
