@@ -101,7 +101,13 @@ func TestAFilledHistoryIsReported(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	s := &service{greeting: <-cards}
+	s := &service{}
+	select {
+	case s.greeting = <-cards:
+	case err := <-ended:
+		ended <- nil
+		t.Fatalf("the service ended before it answered: %v", err)
+	}
 	if err := s.admits(t.Context()); err != nil {
 		t.Fatal(err)
 	}

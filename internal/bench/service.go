@@ -150,7 +150,7 @@ const admissionBytes = 1024
 // as it is asked for.
 func admissionOnly() api.Operation {
 	return api.Operation{
-		ID: "benchAdmission", Method: http.MethodGet, Path: admissionPath, Tag: "Integrator", Summary: "Admission only", Hidden: true,
+		ID: "benchAdmission", Method: http.MethodGet, Path: admissionPath, Tag: "integrator", Summary: "Admission only", Hidden: true,
 		Key: api.ServerKey, Spends: api.Requests,
 		Query: []api.Param{{Name: "bytes", Kind: api.WholeParam, Doc: "How many bytes to answer.", Example: "1024"}},
 		Do: func(c *api.Call) (any, error) {

@@ -279,9 +279,7 @@ func TestReportsShowNumbersOfEndUsersOnly(t *testing.T) {
 		}
 		distinct := func(name string, want attribution) {
 			t.Run(name, func(t *testing.T) {
-				if got := r.me(t, c.Server).Attribution; got != want {
-					t.Errorf("attribution %+v, want %+v", got, want)
-				}
+				reported(t, fmt.Sprintf("attribution %+v", want), func() bool { return r.me(t, c.Server).Attribution == want })
 			})
 		}
 		old := r.issue(t, c.ID, office.NewKey{Kind: integrator.Server})

@@ -247,6 +247,22 @@ func TestMain(m *testing.M) {
 // operator is who does what the tests do in the office.
 const operator = "tests"
 
+// reported waits for what a report says within a second, asking seldom: it costs requests.
+func reported(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for range 15 {
+		if so() {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+	t.Errorf("the report does not say it: %s", what)
+}
+
 // wait waits until something is so.
 func wait(t *testing.T, what string, so func() bool) {
 	t.Helper()
