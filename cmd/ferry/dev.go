@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"ferry/internal/dev"
+	"ferry/internal/front"
 )
 
 type devCmd struct {
@@ -38,6 +39,7 @@ type devStartCmd struct {
 func (c *devStartCmd) Run(ctx context.Context, out *output) error {
 	log := slog.New(slog.NewJSONHandler(out.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	version, _ := build()
+	front.Roomy()
 	d, err := dev.New(ctx, dev.Options{Dir: c.Data, Listen: c.Listen, Operator: c.OperatorListen, Version: version, Log: log})
 	if err != nil {
 		return err

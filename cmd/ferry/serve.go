@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"ferry/internal/config"
+	"ferry/internal/front"
 	"ferry/internal/serve"
 )
 
@@ -34,6 +35,7 @@ func (c *serveCmd) Run(ctx context.Context, out *output) error {
 	}
 	version, revision := build()
 	log := slog.New(slog.NewJSONHandler(out.Err, nil))
+	front.Roomy()
 	s, err := serve.New(ctx, cfg, serve.Options{Version: version, Revision: revision, Log: log})
 	if err != nil {
 		return err

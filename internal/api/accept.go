@@ -16,8 +16,8 @@ func (c *Call) choose() error {
 	if len(c.op.Forms) == 0 {
 		return nil
 	}
-	c.writer.Header().Add("Vary", "Accept")
-	ranges, told := rangesOf(c.request.Header["Accept"])
+	c.out.Add("Vary", "Accept")
+	ranges, told := rangesOf(c.asked.header["Accept"])
 	if !told {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (d *Door) answer(c *Call, v any) error {
 		if c.op != nil && c.op.Out != nil {
 			return fmt.Errorf("%s promises an answer and gave none", c.op.ID)
 		}
-		c.send(status, nil)
+		c.send(status, nil, false)
 		return nil
 	case *Raw:
 		c.raw(status, v)
@@ -55,36 +55,31 @@ func (d *Door) answer(c *Call, v any) error {
 	if err := wire.Encode(b, v); err != nil {
 		return fmt.Errorf("encode the answer of %s: %w", c.op.ID, err)
 	}
-	c.writer.Header()["Content-Type"] = jsonType
+	c.out.Set("Content-Type", jsonMedia)
 	if c.cached("", b.Bytes()) {
 		return nil
 	}
-	c.send(status, b.Bytes())
+	c.send(status, b.Bytes(), false)
 	return nil
 }
 
 func (c *Call) raw(status int, v *Raw) {
 	body := v.Body
-	h := c.writer.Header()
-	if v.Type == jsonMedia {
-		h["Content-Type"] = jsonType
-	} else {
-		h.Set("Content-Type", v.Type)
-	}
+	c.out.Set("Content-Type", v.Type)
 	if v.Zip != nil {
-		h.Add("Vary", "Accept-Encoding")
+		c.out.Add("Vary", "Accept-Encoding")
 	}
 	if c.cached(v.ETag, body) {
 		return
 	}
 	switch {
-	case v.Zip != nil && takesGzip(c.request.Header):
-		h.Set("Content-Encoding", "gzip")
+	case v.Zip != nil && takesGzip(c.asked.header):
+		c.out.Set("Content-Encoding", "gzip")
 		body = v.Zip
 	case body == nil && v.Full != nil:
 		body = v.Full()
 	}
-	c.send(status, body)
+	c.send(status, body, true)
 }
 
 func takesGzip(h http.Header) bool {
@@ -110,12 +105,11 @@ func (c *Call) cached(etag string, body []byte) bool {
 	}
 	c.SetHeader("Cache-Control", "public, max-age="+strconv.Itoa(int(c.op.Cache/time.Second)))
 	c.SetHeader("ETag", etag)
-	if !matches(c.request.Header["If-None-Match"], etag) {
+	if !matches(c.asked.header["If-None-Match"], etag) {
 		return false
 	}
-	c.writer.Header().Del("Content-Type")
-	c.log.status = http.StatusNotModified
-	c.writer.WriteHeader(http.StatusNotModified)
+	c.out.Del("Content-Type")
+	c.send(http.StatusNotModified, nil, false)
 	return true
 }
 
@@ -137,19 +131,8 @@ func matches(wanted []string, etag string) bool {
 	return false
 }
 
-// counted is how long a body may be for net/http to wait for its end and to write
-// its length by itself.
-const counted = 2048
-
-// send writes status and body. A caller who went away is no trouble of ours.
-func (c *Call) send(status int, body []byte) {
+// send sends status and body. A caller who went away is no trouble of ours.
+func (c *Call) send(status int, body []byte, lasts bool) {
 	c.log.status = status
-	// The length of a short body is added by net/http, which has no need of the map
-	// of headers for it; of a body that is not sent it knows nothing.
-	short := len(body) > 0 && len(body) <= counted && c.request.Method != http.MethodHead
-	if (body != nil || status != http.StatusNoContent) && !short {
-		c.writer.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	}
-	c.writer.WriteHeader(status)
-	_, _ = c.writer.Write(body)
+	c.writer.send(status, &c.out, body, lasts)
 }

@@ -17,7 +17,7 @@ import (
 // free is a limiter that costs nothing.
 type free struct{}
 
-func (free) Take(*access.Principal, api.Spend, time.Time, http.Header) error { return nil }
+func (free) Take(*access.Principal, api.Spend, time.Time, *api.Fields) error { return nil }
 
 // BenchmarkDoor measures the whole way through the door for a kilobyte of JSON,
 // beside a handler that writes the same bytes and does nothing else.

@@ -1,13 +1,9 @@
 package api
 
 import (
-	"errors"
-	"io"
 	"mime"
-	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 
 	"ferry/internal/api/contract"
 	"ferry/internal/api/wire"
@@ -21,55 +17,36 @@ var (
 	errBodyLate = fault.New(fault.Invalid, "malformed_json", "The body did not arrive whole. Send it again.")
 )
 
-// bodies are buffers for what is read; decoding copies what it keeps.
-var bodies = sync.Pool{New: func() any { b := make([]byte, wire.MaxBody+1); return &b }}
-
-// readBody takes a body in, bounded, before anybody looks at what it says. The
-// connection of one that is too long is closed: the rest of it is not worth reading.
-func readBody(c *Call, buffer []byte) ([]byte, error) {
-	r := c.request
-	if r.ContentLength > wire.MaxBody {
-		return nil, c.hangUp(errBodySize)
-	}
-	if !contract.Takes(c.op.Method) || r.ContentLength == 0 {
-		return nil, nil
-	}
-	if !jsonBody(r.Header) {
-		return nil, c.hangUp(errBodyType)
-	}
-	n, err := 0, error(nil)
-	for err == nil && n < len(buffer) {
-		var m int
-		m, err = r.Body.Read(buffer[n:])
-		n += m
-	}
+// takeBody gives the body where the row takes one, or why it cannot be had. It comes
+// before anybody looks at what the body says.
+func (c *Call) takeBody() ([]byte, error) {
+	a := c.asked
 	switch {
-	case n > wire.MaxBody:
+	case a.length > wire.MaxBody:
 		return nil, c.hangUp(errBodySize)
-	case !errors.Is(err, io.EOF):
-		return nil, c.hangUp(errBodyLate.Because(err))
+	case a.length == 0, !contract.Takes(c.op.Method):
+		return nil, nil
+	case !plainJSON(a.header["Content-Type"], a.header["Content-Encoding"]):
+		return nil, c.hangUp(errBodyType)
+	case a.lost != nil:
+		return nil, c.hangUp(a.lost)
 	}
-	return buffer[:n], nil
+	return a.body, nil
 }
 
-// hangUp makes this answer the connection's last and reads no more from it: net/http
-// would otherwise wait for the rest of a short body.
+// hangUp makes this answer the connection's last.
 func (c *Call) hangUp(err error) error {
 	c.SetHeader("Connection", "close")
-	if late := http.NewResponseController(c.writer).SetReadDeadline(c.Now); late != nil && !errors.Is(late, http.ErrNotSupported) {
-		return errors.Join(err, late)
-	}
 	return err
 }
 
-// jsonBody reports whether the headers announce plain JSON.
-func jsonBody(h http.Header) bool {
-	for _, coding := range h["Content-Encoding"] {
+// plainJSON reports whether the headers of a body announce plain JSON.
+func plainJSON(types, codings []string) bool {
+	for _, coding := range codings {
 		if !strings.EqualFold(coding, "identity") {
 			return false
 		}
 	}
-	types := h["Content-Type"]
 	if len(types) != 1 {
 		return false
 	}

@@ -2,14 +2,14 @@ package api
 
 import (
 	"context"
-	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
 	"ferry/internal/access"
 )
 
-// Call is one request on its way through a row.
+// Call is one request on its way through a row, which must not keep it.
 type Call struct {
 	Who access.Principal
 	Now time.Time
@@ -23,18 +23,18 @@ type Call struct {
 	form   string
 	status int
 
-	idHeader [1]string // so that the header needs no memory of its own
-
-	writer  http.ResponseWriter
-	request *http.Request
-	log     line
+	writer writer
+	asked  *asked
+	out    Fields
+	usual  [usualFields]field // where out begins
+	log    line
 }
 
 // Body is the decoded body of a row whose In is a T.
 func Body[T any](c *Call) *T { return c.body.(*T) }
 
-// Context ends when the caller goes away or the door closes.
-func (c *Call) Context() context.Context { return c.request.Context() }
+// Context ends when nobody waits for the answer any more.
+func (c *Call) Context() context.Context { return c.asked.ctx }
 
 // Path is a value of the path by its name in the template.
 func (c *Call) Path(name string) string {
@@ -87,7 +87,7 @@ type Shown struct{ Session, Verify []string }
 
 // Proof is what the request shows.
 func (c *Call) Proof() Shown {
-	s := Shown{Session: c.request.Header["X-Session-Id"]}
+	s := Shown{Session: c.asked.header["X-Session-Id"]}
 	for _, p := range c.query {
 		if p.name == verifyParam {
 			s.Verify = append(s.Verify, p.value)
@@ -97,17 +97,20 @@ func (c *Call) Proof() Shown {
 }
 
 // Headers are all values of a request header.
-func (c *Call) Headers(name string) []string { return c.request.Header.Values(name) }
+func (c *Call) Headers(name string) []string { return c.asked.header.Values(name) }
 
 // SetHeader sets a header of the answer.
-func (c *Call) SetHeader(name, value string) { c.writer.Header().Set(name, value) }
+func (c *Call) SetHeader(name, value string) { c.out.Set(name, value) }
 
 // SetStatus makes the answer's status another than the row's.
 func (c *Call) SetStatus(status int) { c.status = status }
 
 // Next links the page that follows: the same request with another cursor.
 func (c *Call) Next(cursor string) {
-	q := c.request.URL.Query()
+	q := url.Values{}
+	for _, p := range c.query {
+		q.Add(p.name, p.value)
+	}
 	q.Set("cursor", cursor)
-	c.SetHeader("Link", "<"+c.request.URL.EscapedPath()+"?"+q.Encode()+`>; rel="next"`)
+	c.SetHeader("Link", "<"+c.asked.rawPath+"?"+q.Encode()+`>; rel="next"`)
 }

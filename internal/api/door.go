@@ -1,13 +1,10 @@
 package api
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +27,6 @@ type Config struct {
 	// Down reports whether an error is that what the service keeps its state in does
 	// not answer: the caller is told to come again. Nil is never.
 	Down func(error) bool
-	// Random is where request ids come from; the system's if nil.
-	Random io.Reader
 }
 
 // Ports are the rooms behind the door.
@@ -57,9 +52,6 @@ func New(cfg Config, ports Ports, rows []Operation) (*Door, error) {
 	if cfg.Log == nil || cfg.Now == nil || ports.Admitter == nil || ports.Limiter == nil {
 		return nil, errors.New("api: a door needs a log, a clock, an admitter and a limiter")
 	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Reader
-	}
 	d := &Door{cfg: cfg, ports: ports}
 	d.rows = append(d.ownRows(), rows...)
 	if err := check(d.rows); err != nil {
@@ -84,11 +76,19 @@ func (d *Door) Contract() *contract.Document { return d.public }
 // Hidden is the document of the rows that are not published.
 func (d *Door) Hidden() *contract.Document { return d.hidden }
 
-// ServeHTTP serves one request.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &Call{Now: d.cfg.Now(), ID: d.requestID(), writer: w, request: r}
+// writer takes an answer.
+type writer interface {
+	// send sends the answer, once. The body is not kept, unless it lasts: then it never
+	// changes.
+	send(status int, header *Fields, body []byte, lasts bool)
+}
+
+// serve answers one request with a call that nobody uses any more, or never did.
+func (d *Door) serve(c *Call, a *asked, w writer) {
+	*c = Call{Now: d.cfg.Now(), ID: requestID(), writer: w, asked: a}
+	c.out.all = c.usual[:0]
 	c.log = line{began: c.Now}
-	d.common(c)
+	c.common()
 	defer d.recovered(c)
 	v, err := d.handle(c)
 	if err == nil {
@@ -108,16 +108,19 @@ var (
 // handle runs the checks in their one order, then the row. The first that fails
 // answers.
 func (d *Door) handle(c *Call) (any, error) {
-	r := c.request
-	c.route, c.values = d.matcher.find(r.URL.Path)
+	a := c.asked
+	c.route, c.values = d.matcher.find(a.path)
 	d.crossOrigin(c)
+	if a.wrong != nil {
+		return nil, c.hangUp(a.wrong)
+	}
 	if c.route == nil {
 		return nil, errNoRoute
 	}
-	if r.Method == http.MethodOptions {
+	if a.method == http.MethodOptions {
 		return d.options(c), nil
 	}
-	if c.op = c.route.byMethod[r.Method]; c.op == nil {
+	if c.op = c.route.byMethod[a.method]; c.op == nil {
 		c.SetHeader("Allow", c.route.allow)
 		return nil, errNoMethod
 	}
@@ -127,20 +130,14 @@ func (d *Door) handle(c *Call) (any, error) {
 		}
 		defer d.ports.Ceiling.Leave()
 	}
-	var body []byte
-	if r.ContentLength != 0 {
-		buffer := bodies.Get().(*[]byte)
-		defer bodies.Put(buffer)
-		var err error
-		if body, err = readBody(c, *buffer); err != nil {
-			return nil, err
-		}
+	body, err := c.takeBody()
+	if err != nil {
+		return nil, err
 	}
 	if err := d.admit(c); err != nil {
 		return nil, err
 	}
-	var err error
-	if c.query, err = readQuery(r.URL.RawQuery, c.op); err != nil {
+	if c.query, err = readQuery(a.rawQuery, c.op); err != nil {
 		return nil, err
 	}
 	if c.body, err = decode(c.op, body); err != nil {
@@ -155,10 +152,7 @@ func (d *Door) handle(c *Call) (any, error) {
 // admit says who asks and takes what the row spends, before anything that the
 // request says is looked at.
 func (d *Door) admit(c *Call) error {
-	shown := Credentials{RawQuery: c.request.URL.RawQuery, Header: c.request.Header, Need: c.op.Key}
-	if at, err := netip.ParseAddrPort(c.request.RemoteAddr); err == nil {
-		shown.Remote = at.Addr()
-	}
+	shown := Credentials{RawQuery: c.asked.rawQuery, Header: c.asked.header, Remote: c.asked.remote, Need: c.op.Key}
 	who, err := d.ports.Admitter.Admit(&shown, c.Now)
 	if err != nil {
 		return err
@@ -168,5 +162,5 @@ func (d *Door) admit(c *Call) error {
 	if c.op.Spends == 0 {
 		return nil
 	}
-	return d.ports.Limiter.Take(&c.Who, c.op.Spends, c.Now, c.writer.Header())
+	return d.ports.Limiter.Take(&c.Who, c.op.Spends, c.Now, &c.out)
 }

@@ -2,9 +2,6 @@ package api
 
 import "net/http"
 
-// ServerOf is the server that a door is served by.
-func ServerOf(d *Door) *http.Server { return Server(d, d.cfg.Log) }
-
 // Find matches a path against rows: the template and the values.
 func Find(rows []Operation, path string) (string, []string) {
 	r, values := newMatcher(rows).find(path)
@@ -24,7 +21,12 @@ func ReadQuery(raw string, o *Operation) ([][2]string, error) {
 	return all, err
 }
 
-// ConnectionLog is where net/http complains.
-func ConnectionLog(d *Door) interface{ Write([]byte) (int, error) } {
-	return connectionLog{d.cfg.Log}
+// ConnectionLog is where the HTTP server complains.
+func ConnectionLog(d *Door) interface{ Printf(string, ...any) } { return connectionLog{d.cfg.Log} }
+
+// ReadHeaders reads a target and the headers of a request.
+func ReadHeaders(target, raw []byte) (http.Header, string, bool) {
+	var r headerReader
+	text, ok := r.read(target, raw, true)
+	return r.header, text, ok
 }

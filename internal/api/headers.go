@@ -10,27 +10,16 @@ const (
 	problemMedia = "application/problem+json"
 )
 
-// Header values that never change are shared; nobody may write into them.
-var (
-	jsonType     = []string{jsonMedia}
-	problemType  = []string{problemMedia}
-	noStore      = []string{"no-store"}
-	noSniff      = []string{"nosniff"}
-	noReferrer   = []string{"no-referrer"}
-	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
-	anyOrigin    = []string{"*"}
-	exposed      = []string{"X-Request-ID, Retry-After, X-RateLimit-Resource, RateLimit, RateLimit-Policy, Link, ETag, Idempotency-Replayed, Deprecation, Sunset"}
-)
+// exposed are the headers that a script in a browser may read.
+const exposed = "X-Request-ID, Retry-After, X-RateLimit-Resource, RateLimit, RateLimit-Policy, Link, ETag, Idempotency-Replayed, Deprecation, Sunset"
 
-// common sets what every answer has.
-func (d *Door) common(c *Call) {
-	h := c.writer.Header()
-	c.idHeader[0] = c.ID
-	h["X-Request-Id"] = c.idHeader[:]
-	h["Cache-Control"] = noStore
-	h["X-Content-Type-Options"] = noSniff
-	h["Referrer-Policy"] = noReferrer
-	h["Content-Security-Policy"] = nothingLoads
+// common sets what every answer has. It is the first to set anything.
+func (c *Call) common() {
+	c.out.Add("X-Request-ID", c.ID)
+	c.out.Add("Cache-Control", "no-store")
+	c.out.Add("X-Content-Type-Options", "nosniff")
+	c.out.Add("Referrer-Policy", "no-referrer")
+	c.out.Add("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 }
 
 // crossOrigin lets browsers of any origin read what is public, always without
@@ -39,15 +28,14 @@ func (d *Door) common(c *Call) {
 func (d *Door) crossOrigin(c *Call) {
 	open := c.route != nil && c.route.open
 	if c.route == nil {
-		open = !strings.Contains(c.request.URL.Path, "/integrator")
+		open = c.asked.path != "" && !strings.Contains(c.asked.path, "/integrator")
 	}
 	if !open {
 		return
 	}
-	h := c.writer.Header()
-	h["Access-Control-Allow-Origin"] = anyOrigin
-	if len(c.request.Header["Origin"]) > 0 || c.route != nil && c.route.kept {
-		h["Access-Control-Expose-Headers"] = exposed
+	c.out.Set("Access-Control-Allow-Origin", "*")
+	if len(c.asked.header["Origin"]) > 0 || c.route != nil && c.route.kept {
+		c.out.Set("Access-Control-Expose-Headers", exposed)
 	}
 }
 
@@ -55,7 +43,7 @@ func (d *Door) crossOrigin(c *Call) {
 func (d *Door) options(c *Call) any {
 	c.SetHeader("Allow", c.route.allow)
 	c.status = http.StatusNoContent
-	if c.route.open && c.request.Header.Get("Access-Control-Request-Method") != "" {
+	if c.route.open && c.asked.header.Get("Access-Control-Request-Method") != "" {
 		c.SetHeader("Access-Control-Allow-Methods", c.route.allow)
 		c.SetHeader("Access-Control-Allow-Headers", "Content-Type, Idempotency-Key, If-None-Match, X-API-Key, X-Integrator-Key, X-Session-ID")
 		c.SetHeader("Access-Control-Max-Age", "600")

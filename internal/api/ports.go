@@ -24,10 +24,10 @@ type Admitter interface {
 }
 
 // Limiter takes what an operation spends from every allowance that applies, or from
-// none. It writes RateLimit and RateLimit-Policy into the answer's header, and its
+// none. It sets RateLimit and RateLimit-Policy of the answer, and its
 // refusal is a fault with the details retryAfterSeconds and resource.
 type Limiter interface {
-	Take(p *access.Principal, s Spend, now time.Time, header http.Header) error
+	Take(p *access.Principal, s Spend, now time.Time, header *Fields) error
 }
 
 // Ceiling bounds the requests that are worked on at once in the whole process. Enter

@@ -43,18 +43,15 @@ var errDown = fault.New(fault.Unavailable, unavailableCode, "The service cannot 
 func (d *Door) refuse(c *Call, err error) {
 	f, entry := d.classify(c, err)
 	c.log.code = entry.Code
-	h := c.writer.Header()
-	h["Cache-Control"] = noStore
-	h["Content-Type"] = problemType
-	for _, name := range []string{"Etag", "Content-Encoding", "Vary", "Link"} {
-		delete(h, name)
-	}
+	c.out.Set("Cache-Control", "no-store")
+	c.out.Set("Content-Type", problemMedia)
+	c.out.Del("ETag", "Content-Encoding", "Vary", "Link")
 	if entry.Code == notFoundCode {
-		c.send(entry.Status, notFoundBody)
+		c.send(entry.Status, notFoundBody, true)
 		return
 	}
 	if entry.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `IntegratorKey realm="ferry", header="X-Integrator-Key"`)
+		c.out.Set("WWW-Authenticate", `IntegratorKey realm="ferry", header="X-Integrator-Key"`)
 	}
 	body, err := wire.Bytes(d.refusal(c, f, entry))
 	if err != nil { // a detail that is no JSON: say the code without it
@@ -63,7 +60,7 @@ func (d *Door) refuse(c *Call, err error) {
 		bare := fault.New(f.Kind, f.Code, "%s", f.Text)
 		body, _ = wire.Bytes(d.refusal(c, bare, entry))
 	}
-	c.send(entry.Status, body)
+	c.send(entry.Status, body, false)
 }
 
 // classify finds the catalogue's entry of an error. What is not in it is internal:
@@ -155,9 +152,6 @@ func (d *Door) recovered(c *Call) {
 	why := recover()
 	if why == nil {
 		return
-	}
-	if err, ok := why.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(why) // the way to drop a connection
 	}
 	d.panics.Add(1)
 	d.cfg.Log.LogAttrs(c.Context(), slog.LevelError, "a request panicked",

@@ -65,7 +65,7 @@ type purse struct {
 	empty bool
 }
 
-func (p *purse) Take(_ *access.Principal, s api.Spend, _ time.Time, h http.Header) error {
+func (p *purse) Take(_ *access.Principal, s api.Spend, _ time.Time, h *api.Fields) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h.Set("RateLimit-Policy", `"ip_requests";q=60;w=60`)
@@ -242,17 +242,22 @@ func newRig(t *testing.T, change ...func(*api.Ports)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.serve(l)
+	return r
+}
+
+// serve has the door answer on a listener.
+func (r *rig) serve(l net.Listener) {
 	r.url = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.door.Serve(ctx, l) }()
-	t.Cleanup(func() {
+	r.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Error(err)
+			r.Error(err)
 		}
 	})
-	return r
 }
 
 var shared struct {

@@ -36,7 +36,6 @@ func runDoor(ctx context.Context, o options) (err error) {
 		atMost            float64
 	}{
 		{doorKind, bareKind, "request with key, six limits and end user, beside a bare handler", doorGoal},
-		{doorKind, looseKind, "the same beside a bare handler in a server without time limits", 0},
 		{loggedKind, bareKind, "the same with its line in the log", 0},
 	} {
 		if err := o.doorBeside(ctx, c.name, c.atMost, [2]string{c.ours, c.floor}); err != nil {

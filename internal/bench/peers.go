@@ -64,7 +64,7 @@ func startNginx(ctx context.Context, key string, r *report) (n *nginx, err error
 		return nil, err
 	}
 	r.version("nginx", versionOf(exec.CommandContext(ctx, path, "-v")))
-	backend, err := ourServer(ctx, looseKind)
+	backend, err := ourServer(ctx, bareKind)
 	if err != nil {
 		return nil, err
 	}

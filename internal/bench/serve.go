@@ -28,8 +28,7 @@ import (
 
 // The servers of our own.
 const (
-	bareKind   = "bare"   // a handler of net/http that answers the same bytes, in a server with the door's bounds
-	looseKind  = "loose"  // the same in a server that waits for ever
+	bareKind   = "bare"   // a handler of net/http that answers the same bytes, in a server that waits for ever
 	authKind   = "auth"   // one that says yes to whoever asks, for nginx's auth_request
 	codecKind  = "codec"  // one that reads a quote's request and writes a quote
 	doorKind   = "door"   // the whole service, which logs no requests
@@ -65,8 +64,6 @@ func serve(ctx context.Context, kind string) (err error) {
 	switch kind {
 	case bareKind:
 		return serveHandler(ctx, bareAnswer)
-	case looseKind:
-		return serveOn(ctx, &http.Server{Handler: http.HandlerFunc(bareAnswer)})
 	case authKind:
 		return serveHandler(ctx, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	case codecKind:
@@ -78,7 +75,7 @@ func serve(ctx context.Context, kind string) (err error) {
 }
 
 func serveHandler(ctx context.Context, h http.HandlerFunc) error {
-	return serveOn(ctx, api.Server(h, slog.Default()))
+	return serveOn(ctx, &http.Server{Handler: h})
 }
 
 func serveOn(ctx context.Context, s *http.Server) error {
@@ -145,6 +142,7 @@ func serveDoor(ctx context.Context, logged bool) (err error) {
 		Key: api.OptionalKey, Spends: api.Requests | api.Quotes | api.Creates, // all six limits
 		Do: func(*api.Call) (any, error) { return &api.Raw{Type: "application/json", Body: sameAnswer}, nil },
 	}
+	front.Roomy() // as ferry serve and ferry dev do
 	d, err := dev.New(ctx, dev.Options{
 		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Log: log,
 		Change: func(c *front.Config) {

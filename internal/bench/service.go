@@ -100,6 +100,7 @@ func serveFerry(ctx context.Context, address string, ready func(greeting) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	front.Roomy()
 	d, err := dev.New(ctx, dev.Options{
 		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Database: address,
 		// As a service logs: every request, as text, to where a service's log goes.

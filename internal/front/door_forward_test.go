@@ -54,11 +54,15 @@ func TestForwardedAddressesThatAreNone(t *testing.T) {
 			}
 		}
 		for name, lines := range map[string][]string{
-			"two lines": {"1.2.3.4", "5.6.7.8"}, "one twice": {"1.2.3.4", "1.2.3.4"}, "a good and an empty one": {"1.2.3.4", ""}, "folded": {"1.2.3.4\r\n , 5.6.7.8"},
-			"folded once": {"1.2.3.4\r\n 5.6.7.8"},
+			"two lines": {"1.2.3.4", "5.6.7.8"}, "one twice": {"1.2.3.4", "1.2.3.4"}, "a good and an empty one": {"1.2.3.4", ""},
 		} {
 			add("A32 "+name, egress4, forUser(c.Server, lines...), 400, "invalid_end_user_ip")
 			add("A32 not approved, "+name, unapproved, forUser(c.Server, lines...), 403, "forwarding_not_allowed")
+		}
+		for name, line := range map[string]string{"folded": "1.2.3.4\r\n , 5.6.7.8", "folded once": "1.2.3.4\r\n 5.6.7.8"} {
+			for who, from := range map[string]string{"": egress4, "not approved, ": unapproved} {
+				add("A32 "+who+name, from, forUser(c.Server, line), 400, "malformed_request")
+			}
 		}
 		add("A30 empty", egress4, forUser(c.Server, ""), 400, "invalid_end_user_ip")
 		for _, v := range []string{someUser, "nonsense", ""} {

@@ -2,11 +2,14 @@ package front_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"ferry/internal/api"
+	"ferry/internal/api/wire"
 	"ferry/internal/front"
 	"ferry/internal/integrator"
 	"ferry/internal/office"
@@ -339,28 +342,38 @@ func zeroIf(resource, is string) *int64 {
 	return nil
 }
 
-// full fills the room of a process with a request whose body does not come.
+// full fills the room of a process with a request that takes its time.
 func full(t *testing.T, engine string) {
-	r := newRig(t, engine, setup{change: func(c *front.Config) { c.Room = 1 }})
-	req := create(nil)
-	req.Method = http.MethodPost
-	text := r.text(req)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	r := newRig(t, engine, setup{change: func(c *front.Config) {
+		c.Room = 1
+		c.Rows = []api.Operation{{
+			ID: "wait", Method: http.MethodGet, Path: "/v2/wait", Tag: "service", Summary: "Wait", Key: api.OptionalKey, Spends: api.Requests, Out: wire.Health{},
+			Do: func(*api.Call) (any, error) {
+				close(entered)
+				<-leave
+				return wire.Health{Status: "ok"}, nil
+			},
+		}}
+	}})
 	conn := r.dial(t)
 	defer conn.Close()
-	half := len(text) - len(req.Body)/2
-	if _, err := conn.Write([]byte(text[:half])); err != nil {
-		t.Fatal(err)
+	// A body that does not come takes no room.
+	slow := r.dial(t)
+	defer slow.Close()
+	for c, text := range map[net.Conn]string{conn: r.text(request{Method: http.MethodGet, Path: "/v2/wait"}), slow: r.text(request{Method: http.MethodPost, Path: "/v2/orders", Body: "{}"})[:120]} {
+		if _, err := c.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	var a answer
-	wait(t, "the room is full", func() bool { a = r.do(t, chainsRow(nil)); return a.Status != 200 })
+	<-entered
+	a := r.do(t, chainsRow(nil))
 	a.want(t, 503, "service_unavailable")
 	if a.Header.Get("Retry-After") != "1" || a.Header.Get("X-RateLimit-Resource") != "" {
 		t.Errorf("a full house answers %v", a.Header)
 	}
 	r.do(t, request{Path: "/v2/health"}).want(t, 200, "")
-	if _, err := conn.Write([]byte(text[half:])); err != nil {
-		t.Fatal(err)
-	}
-	receive(t, http.MethodPost, conn).want(t, 201, "")
+	close(leave)
+	receive(t, http.MethodGet, conn).want(t, 200, "")
 	r.do(t, chainsRow(nil)).want(t, 200, "")
 }

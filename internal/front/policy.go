@@ -24,12 +24,11 @@ type policy struct {
 	key        *integrator.Key
 	source     access.Source
 	spends     api.Spend
-	value      []string
+	value      string
 }
 
-// of is the header's value for claims that p makes when it spends s. It is shared,
-// and nobody may write into it.
-func (all *policies) of(p *access.Principal, s api.Spend, claims []limit.Claim) []string {
+// of is the header's value for claims that p makes when it spends s.
+func (all *policies) of(p *access.Principal, s api.Spend, claims []limit.Claim) string {
 	// Neighbours on the heap lie some words apart: the lowest bits say nothing.
 	const word = 4
 	mark := uintptr(unsafe.Pointer(p.Key))>>word ^ uintptr(s)<<3 ^ uintptr(p.Source)<<6
@@ -38,7 +37,7 @@ func (all *policies) of(p *access.Principal, s api.Spend, claims []limit.Claim) 
 		return known.value
 	}
 	var text [512]byte
-	made := &policy{integrator: p.Integrator, key: p.Key, source: p.Source, spends: s, value: []string{string(limit.AppendPolicy(text[:0], claims))}}
+	made := &policy{integrator: p.Integrator, key: p.Key, source: p.Source, spends: s, value: string(limit.AppendPolicy(text[:0], claims))}
 	place.Store(made)
 	return made.value
 }

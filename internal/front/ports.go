@@ -2,7 +2,6 @@ package front
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"ferry/internal/access"
@@ -64,7 +63,7 @@ func spends(s api.Spend) (out limit.Spend) {
 }
 
 // Take implements api.Limiter.
-func (l *limiter) Take(p *access.Principal, s api.Spend, now time.Time, header http.Header) error {
+func (l *limiter) Take(p *access.Principal, s api.Spend, now time.Time, header *api.Fields) error {
 	var room [limit.MaxClaims]limit.Claim
 	claims := limit.Claims(room[:0], p, spends(s), l.cfg)
 	if len(claims) == 0 {
@@ -72,8 +71,8 @@ func (l *limiter) Take(p *access.Principal, s api.Spend, now time.Time, header h
 	}
 	v := l.counter.Take(now, claims)
 	var text [512]byte
-	header["Ratelimit-Policy"] = l.policies.of(p, s, claims)
-	header["Ratelimit"] = []string{string(limit.AppendState(text[:0], &v))}
+	header.Set("RateLimit-Policy", l.policies.of(p, s, claims))
+	header.Set("RateLimit", string(limit.AppendState(text[:0], &v)))
 	if f := limit.Refuse(&v); f != nil {
 		return f
 	}

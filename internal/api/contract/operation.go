@@ -101,7 +101,7 @@ func Takes(method string) bool { return method == "POST" || method == "PUT" || m
 // AllCodes are the codes of an operation: its own and those that the door itself
 // answers for it.
 func (o *Operation) AllCodes() []string {
-	codes := []string{"internal_error", "service_unavailable", "key_in_query", "secret_in_url", "unknown_parameter", "invalid_request", "payload_too_large"}
+	codes := []string{"internal_error", "service_unavailable", "key_in_query", "secret_in_url", "unknown_parameter", "invalid_request", "payload_too_large", "malformed_request", "request_timeout", "headers_too_large"}
 	if len(o.Query) > 0 || o.Proof != NoProof {
 		codes = append(codes, "invalid_field")
 	}

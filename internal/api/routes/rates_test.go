@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -30,7 +29,7 @@ type open struct{}
 func (open) Admit(*api.Credentials, time.Time) (access.Principal, error) {
 	return access.Principal{Integrator: &integrator.Integrator{ID: "int_1"}, Key: &integrator.Key{Kind: integrator.Server}}, nil
 }
-func (open) Take(*access.Principal, api.Spend, time.Time, http.Header) error { return nil }
+func (open) Take(*access.Principal, api.Spend, time.Time, *api.Fields) error { return nil }
 
 var (
 	sat = market.Asset{Asset: chain.ID("bip122:a").Native(), Symbol: "BTC", Decimals: 8}

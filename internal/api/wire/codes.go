@@ -2,6 +2,7 @@ package wire
 
 // invalidCodes are 400: the request itself is wrong.
 var invalidCodes = []Code{
+	{"malformed_request", 400, "Malformed request", "This is not a request as HTTP/1.1 has it. Check the request line, the headers and how the length of the body is told.", false, ByCaller},
 	{"malformed_json", 400, "Malformed JSON", "The body is not one well-formed JSON object: a syntax error, a name given twice, text after the object, invalid UTF-8 or too many levels. Send one plain object.", false, ByCaller},
 	{"invalid_request", 400, "Invalid request", "Several things are wrong; each is listed in errors.", false, ByCaller},
 	{"unknown_field", 400, "Unknown field", "The body has fields that are not documented, or that are spelled in another case. Every one is listed in errors.", false, ByCaller},
@@ -64,6 +65,7 @@ var stateCodes = []Code{
 	{"step_not_ready", 409, "Step not ready", "The step cannot be built yet; details.readyAt says when.", true, ByCaller},
 	{"requote_expired", 409, "Re-quote expired", "The new price is past its time. Ask for another.", false, ByEndUser},
 	{"deposit_already_known", 409, "Deposit already known", "The transaction is already known. Nothing is to be done.", false, ByNobody},
+	{"request_timeout", 408, "Request timeout", "The request did not arrive in time. Send it again.", true, ByCaller},
 	{"payload_too_large", 413, "Body too large", "The body is larger than 64 KiB.", false, ByCaller},
 	{"unsupported_media_type", 415, "Unsupported media type", "Bodies are application/json in UTF-8 without Content-Encoding.", false, ByCaller},
 	{"no_route", 422, "No route", "Nobody can carry out that swap now; details.providers says why for each.", true, ByCaller},
@@ -80,6 +82,7 @@ var stateCodes = []Code{
 	{"too_many_open_orders", 429, "Too many open orders", "The ceiling of unfinished orders is reached. Wait for Retry-After seconds, or until one ends.", true, ByCaller},
 	{"too_many_access_failures", 429, "Too many failed proofs", "Too many wrong keys or proofs came from this address. Wait for Retry-After seconds.", true, ByCaller},
 	{"too_many_connections", 429, "Too many connections", "Too many live connections are open. Close some, or wait for Retry-After seconds.", true, ByCaller},
+	{"headers_too_large", 431, "Headers too large", "The request line and the headers are larger than 16 KiB together.", false, ByCaller},
 }
 
 // troubleCodes are 5xx: the trouble is on our side.
