@@ -1,6 +1,10 @@
 package market
 
-import "crypto/sha256"
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+)
 
 // MaxLeaves is how many quotes one signature vouches for at most.
 const MaxLeaves = maxLeaves
@@ -45,3 +49,9 @@ func Waiting(s *Signer) int {
 
 // SignText signs a text as it is, as nothing in the room does.
 func SignText(s *Signer, text []byte) []byte { return s.sign(text) }
+
+// Within is the context of a quote, and what ends it.
+func Within(ctx context.Context, d time.Duration) (context.Context, func()) {
+	c := within(ctx, d)
+	return c, c.end
+}

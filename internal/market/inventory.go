@@ -78,6 +78,10 @@ func (t Terms) check() error {
 // Name implements Venue.
 func (v *Inventory) Name() string { return "inventory" }
 
+// Near implements Near: costs and what is free are mostly known, and whoever is asked
+// for them otherwise minds the context.
+func (v *Inventory) Near() {}
+
 // Routes implements Venue.
 func (v *Inventory) Routes(ctx context.Context, in Intent) ([]Route, error) {
 	terms, ok := v.cfg.Pairs[Pair{in.Give, in.Get}]

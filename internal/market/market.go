@@ -58,6 +58,8 @@ type Market struct {
 	listing *Listing
 	ports   Ports
 	chains  map[chain.ID]Chain
+	near    []bool // of each venue: it is Near
+	distant int    // how many are not
 }
 
 // New checks the settings; one that is missing is refused, never taken as unlimited.
@@ -82,6 +84,10 @@ func New(cfg Config, l *Listing, p Ports) (*Market, error) {
 			return nil, fmt.Errorf("market: venue %q has no name or stands there twice", v.Name())
 		}
 		names[v.Name()] = true
+		_, near := v.(Near)
+		if m.near = append(m.near, near); !near {
+			m.distant++
+		}
 	}
 	for _, c := range cfg.Chains {
 		if err := m.admit(c); err != nil {
@@ -170,8 +176,9 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	if err != nil {
 		return Offer{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.Deadline)
-	defer cancel()
+	bounded := within(ctx, m.cfg.Deadline)
+	defer bounded.end()
+	ctx = bounded
 	give, err := m.listing.value(a.Give, now)
 	if err != nil {
 		return Offer{}, err

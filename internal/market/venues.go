@@ -57,22 +57,36 @@ func (m *Market) best(ctx context.Context, in Intent) (found, error) {
 	return f, nil
 }
 
+// answers asks those who may keep us waiting first, each by itself, and those who do
+// not meanwhile.
 func (m *Market) answers(ctx context.Context, in Intent) ([]answer, error) {
 	type told struct {
 		from int
 		answer
 	}
-	// The channel has room for all of them, so that one who is late does not wait
-	// for ever to be heard.
-	heard := make(chan told, len(m.ports.Venues))
-	for i, v := range m.ports.Venues {
-		go func() {
-			routes, err := routesOf(ctx, v, in)
-			heard <- told{i, answer{routes, err, true}}
-		}()
-	}
 	all := make([]answer, len(m.ports.Venues))
-	for range all {
+	var heard chan told
+	if m.distant > 0 {
+		// The channel has room for all of them, so that one who is late does not wait
+		// for ever to be heard.
+		heard = make(chan told, m.distant)
+		for i, v := range m.ports.Venues {
+			if m.near[i] {
+				continue
+			}
+			go func() {
+				routes, err := routesOf(ctx, v, in)
+				heard <- told{i, answer{routes, err, true}}
+			}()
+		}
+	}
+	for i, v := range m.ports.Venues {
+		if m.near[i] {
+			routes, err := routesOf(ctx, v, in)
+			all[i] = answer{routes, err, true}
+		}
+	}
+	for range m.distant {
 		select {
 		case t := <-heard:
 			all[t.from] = t.answer
@@ -82,6 +96,9 @@ func (m *Market) answers(ctx context.Context, in Intent) ([]answer, error) {
 			}
 			return all, nil
 		}
+	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return nil, err
 	}
 	return all, nil
 }
