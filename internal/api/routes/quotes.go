@@ -55,7 +55,8 @@ func (r Rooms) signed(o market.Offer) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.QuoteOf(o, r.Atlas, r.Show, signature), nil
+	q := wire.QuoteOf(&o, r.Atlas, r.Show, signature)
+	return &q, nil // by its address it writes itself
 }
 
 func (r Rooms) create(c *api.Call) (any, error) {

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"ferry/internal/money"
+)
+
+// appender is a value that writes its own JSON: the answers that are asked for most.
+// It writes the very bytes that the library writes; a test compares them.
+type appender interface {
+	appendJSON(b []byte) ([]byte, error)
+}
+
+// pen writes the members of objects one after the other. A name comes with what
+// stands before it: the bracket or comma, the quotes and the colon.
+type pen struct {
+	b   []byte
+	err error
+}
+
+func (p *pen) raw(s string) { p.b = append(p.b, s...) }
+
+func (p *pen) text(name, s string) {
+	p.raw(name)
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			p.quoted(s)
+			return
+		}
+	}
+	p.b = append(append(append(p.b, '"'), s...), '"')
+}
+
+// quoted leaves what is not plain to the library.
+func (p *pen) quoted(s string) {
+	b, err := jsontext.AppendQuote(p.b, s)
+	if err != nil {
+		if p.err == nil {
+			p.err = err
+		}
+		return
+	}
+	p.b = b
+}
+
+func (p *pen) whole(name string, n int) {
+	p.raw(name)
+	p.b = strconv.AppendInt(p.b, int64(n), 10)
+}
+
+func (p *pen) amount(name string, a Amount) {
+	p.raw(name)
+	p.b = append(a.Append(append(p.b, '"')), '"')
+}
+
+func (p *pen) usd(name string, u USD) {
+	p.raw(name)
+	p.b = append(money.USD(u).Append(append(p.b, '"')), '"')
+}
+
+func (p *pen) percent(name string, v Percent) {
+	p.raw(name)
+	p.b = money.Percent(v).Append(p.b)
+}
+
+func (p *pen) moment(name string, t Time) {
+	p.raw(name)
+	p.b = append(appendTime(append(p.b, '"'), t.Time), '"')
+}
+
+// appendTime writes a moment as timeForm says, without reading the form anew each time.
+func appendTime(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(b, timeForm)
+	}
+	hour, minute, second := t.Clock()
+	b = append(appendTwo(appendTwo(b, year/100), year%100), '-')
+	b = append(appendTwo(b, int(month)), '-')
+	b = append(appendTwo(b, day), 'T')
+	b = append(appendTwo(b, hour), ':')
+	b = append(appendTwo(b, minute), ':')
+	b = append(appendTwo(b, second), '.')
+	millis := t.Nanosecond() / int(time.Millisecond)
+	return append(appendTwo(append(b, '0'+byte(millis/100)), millis%100), 'Z')
+}
+
+func appendTwo(b []byte, n int) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
