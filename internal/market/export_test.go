@@ -55,3 +55,9 @@ func Within(ctx context.Context, d time.Duration) (context.Context, func()) {
 	c := within(ctx, d)
 	return c, c.end
 }
+
+// RateOf and RateText are the two ways to compute a rate.
+var (
+	RateOf   = rateOf
+	RateText = rateText
+)

@@ -166,13 +166,31 @@ func (o Offer) Rate() string {
 	if o.Quote.In.IsZero() {
 		return "0"
 	}
-	return rateText(o.Quote.In.String(), o.Quote.Out.String(), o.Give.Decimals-o.Get.Decimals)
+	return rateOf(o.Quote.In, o.Quote.Out, o.Give.Decimals-o.Get.Decimals)
+}
+
+// places is with how many places a rate is computed, so that it has about rateDigits
+// digits.
+func places(in, out, shift int) int { return max(rateDigits-out+in-shift, 0) }
+
+// rateOf is out divided by in, times ten to the shift. Nearly all rates need no more
+// than an amount holds; rateText is for the others.
+func rateOf(in, out money.Amount, shift int) string {
+	places := places(in.Digits(), out.Digits(), shift)
+	up := places + shift
+	if up < 0 || up >= len(tens) {
+		return rateText(in.String(), out.String(), shift)
+	}
+	n, err := out.MulDiv(tens[up], in, money.Down)
+	if err != nil {
+		return rateText(in.String(), out.String(), shift)
+	}
+	return n.Decimal(places)
 }
 
 // rateText is out divided by in, both digits, times ten to the shift.
 func rateText(in, out string, shift int) string {
-	// It is computed with so many places that it has about rateDigits digits.
-	places := max(rateDigits-len(out)+len(in)-shift, 0)
+	places := places(len(in), len(out), shift)
 	num, _ := new(big.Int).SetString(out+zeros(places+shift), 10)
 	den, _ := new(big.Int).SetString(in+zeros(-places-shift), 10)
 	digits := num.Quo(num, den).String()

@@ -144,7 +144,7 @@ type Quote struct {
 
 // QuoteOf is an offer as callers see it. Addresses are written as people know them,
 // which is also how they are signed.
-func QuoteOf(o market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) Quote {
+func QuoteOf(o *market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) Quote {
 	q := Quote{
 		QuoteID: string(o.Quote.ID), Kind: "swap", Side: string(o.Side), RateMode: string(o.Quote.Mode), FundingMode: desk.DepositAddress,
 		From: sumOf(a, o.Quote.Give, o.Quote.In, o.GiveUSD), To: sumOf(a, o.Quote.Get, o.Quote.Out, o.GetUSD),
@@ -158,8 +158,10 @@ func QuoteOf(o market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) s
 		s := Percent(o.Slippage)
 		q.SlippagePercent = &s
 	}
-	for _, c := range o.Charges() {
-		q.Fees = append(q.Fees, Fee{Kind: c.Kind, AmountUSD: USD(c.USD)})
+	charges := o.Charges()
+	q.Fees = make([]Fee, len(charges))
+	for i, c := range charges {
+		q.Fees[i] = Fee{Kind: c.Kind, AmountUSD: USD(c.USD)}
 	}
 	if e := o.Earning; e != nil && !e.Skipped {
 		q.IntegratorFee = &IntegratorFee{Percent: Percent(e.Percent), AmountUSD: USD(e.USD), PayoutAddress: show(o.Quote.Give.Chain, e.PayTo)}
