@@ -75,12 +75,12 @@ func appendBound(b []byte, who integrator.ID) []byte {
 
 // envelope is room for closing an offer.
 type envelope struct {
-	nonce                [chacha20poly1305.NonceSizeX]byte
-	plain, sealed, bound []byte
+	nonce                      [chacha20poly1305.NonceSizeX]byte
+	plain, sealed, bound, text []byte
 }
 
 var envelopes = sync.Pool{New: func() any {
-	return &envelope{plain: make([]byte, 0, 512), sealed: make([]byte, 0, 1024), bound: make([]byte, 0, 64)}
+	return &envelope{plain: make([]byte, 0, 512), sealed: make([]byte, 0, 1024), bound: make([]byte, 0, 64), text: make([]byte, 0, 1024)}
 }}
 
 // Close makes an id of an offer, for the integrator that the offer is for.
@@ -93,13 +93,11 @@ func (s *Seal) Close(o Offer) (string, error) {
 	e.plain = p.b
 	e.bound = appendBound(e.bound[:0], o.Quote.Integrator)
 	e.sealed = s.aead.Seal(append(append(e.sealed[:0], sealVersion), e.nonce[:]...), e.nonce[:], e.plain, e.bound)
-	size := len(idPrefix) + base64.RawURLEncoding.EncodedLen(len(e.sealed))
-	if size > maxID {
-		return "", fmt.Errorf("market: an offer of %d characters is too long to be an id", size)
+	e.text = base64.RawURLEncoding.AppendEncode(append(e.text[:0], idPrefix...), e.sealed)
+	if len(e.text) > maxID {
+		return "", fmt.Errorf("market: an offer of %d characters is too long to be an id", len(e.text))
 	}
-	var room [maxID]byte
-	id := base64.RawURLEncoding.AppendEncode(append(room[:0], idPrefix...), e.sealed)
-	return string(id), nil
+	return string(e.text), nil
 }
 
 // notFound is the answer to an id that is forged, malformed, of another deployment

@@ -47,7 +47,7 @@ func NewTariff(chains map[chain.ID]Costs, maxAge time.Duration, now func() time.
 
 // Cost implements Costs. A cost that cannot be asked for is an error, never an old one.
 func (t *Tariff) Cost(ctx context.Context, c chain.Call) (money.Amount, error) {
-	key := errand{asset: c.Asset, from: c.From, to: c.To, digits: len(c.Amount.String())}
+	key := errand{asset: c.Asset, from: c.From, to: c.To, digits: c.Amount.Digits()}
 	now := t.now()
 	t.mu.Lock()
 	k, ok := t.known[key]

@@ -111,6 +111,13 @@ var chunk = *uint256.NewInt(10_000_000_000_000_000_000)
 
 // Digits is how long the decimal form is.
 func (a Amount) Digits() int {
+	if n, fits := a.Uint64(); fits {
+		digits := 1
+		for ; n >= 10; n /= 10 {
+			digits++
+		}
+		return digits
+	}
 	var room [MaxDigits]byte
 	return len(a.Append(room[:0]))
 }

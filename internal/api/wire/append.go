@@ -26,13 +26,33 @@ func (p *pen) raw(s string) { p.b = append(p.b, s...) }
 
 func (p *pen) text(name, s string) {
 	p.raw(name)
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			p.quoted(s)
-			return
-		}
+	if !unescaped(s) {
+		p.quoted(s)
+		return
 	}
 	p.b = append(append(append(p.b, '"'), s...), '"')
+}
+
+// unescaped reports whether a text is ASCII that JSON writes as it is. It looks at
+// eight bytes at a time: ids and signatures are long.
+func unescaped(s string) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; len(s) >= 8; s = s[8:] {
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		quote, slash := x^ones*'"', x^ones*'\\'
+		// The top bit of a byte is set where it is not ASCII, or goes below zero when
+		// what it must not reach is taken from it.
+		if (x|(x-ones*' ')|(quote-ones)|(slash-ones))&tops != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // quoted leaves what is not plain to the library.

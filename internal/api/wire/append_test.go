@@ -75,6 +75,16 @@ func TestAQuoteIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 			t.Fatalf("got\n%s, %v, want\n%s", &b, err, want)
 		}
 	}
+	for c := range 256 { // each byte, at each place of a text that is looked at in parts
+		for at := range 20 {
+			text := strings.Repeat("z", at) + string(rune(c)) + strings.Repeat("!", 20-at)
+			q := wire.Quote{Rate: text}
+			want, err := json.Marshal(&q)
+			if got, err2 := wire.Bytes(&q); err != nil || err2 != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%q: got %s, %v, want %s, %v", text, got, err2, want, err)
+			}
+		}
+	}
 	q := wire.Quote{Rate: "\xff"}
 	if _, err := wire.Bytes(&q); err == nil {
 		t.Error("a text that is not UTF-8 was written")
