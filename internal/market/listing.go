@@ -22,7 +22,7 @@ type Asset struct {
 
 // Listing is what is traded, and what it is worth.
 type Listing struct {
-	assets map[chain.Asset]Asset
+	assets map[chain.Asset]*Asset
 	chains map[chain.ID]bool
 	prices Prices
 }
@@ -30,7 +30,7 @@ type Listing struct {
 // NewListing checks the assets. The own coin of each chain must be among them: costs
 // are paid in it.
 func NewListing(prices Prices, assets []Asset) (*Listing, error) {
-	l := &Listing{assets: make(map[chain.Asset]Asset, len(assets)), chains: map[chain.ID]bool{}, prices: prices}
+	l := &Listing{assets: make(map[chain.Asset]*Asset, len(assets)), chains: map[chain.ID]bool{}, prices: prices}
 	if prices == nil || len(assets) == 0 {
 		return nil, fmt.Errorf("market: no prices or no assets; an empty list never means all of them")
 	}
@@ -46,7 +46,7 @@ func NewListing(prices Prices, assets []Asset) (*Listing, error) {
 		case a.Dust.IsZero():
 			return nil, fmt.Errorf("market: asset %s: has no dust; write 1 where its chain knows none", a.Asset)
 		}
-		l.assets[a.Asset], l.chains[a.Asset.Chain] = a, true
+		l.assets[a.Asset], l.chains[a.Asset.Chain] = &a, true
 	}
 	for id := range l.chains {
 		if _, ok := l.assets[id.Native()]; !ok {
@@ -59,7 +59,10 @@ func NewListing(prices Prices, assets []Asset) (*Listing, error) {
 // Asset is what is known of an asset, if it is listed.
 func (l *Listing) Asset(a chain.Asset) (Asset, bool) {
 	known, ok := l.assets[a]
-	return known, ok
+	if !ok {
+		return Asset{}, false
+	}
+	return *known, true
 }
 
 // valued is an asset with its price at one moment.
@@ -81,7 +84,7 @@ func (l *Listing) value(a chain.Asset, now time.Time) (valued, error) {
 	if p.IsZero() {
 		return valued{}, fault.New(fault.Unavailable, "provider_unavailable", "There is no price of %s now; try again shortly.", known.Symbol)
 	}
-	return valued{known, p}, nil
+	return valued{*known, p}, nil
 }
 
 func (l *Listing) unlisted(a chain.Asset) *fault.Error {

@@ -217,9 +217,9 @@ func (m *Market) check(a Ask) (money.Percent, error) {
 	invalid := func(code, text string, args ...any) (money.Percent, error) {
 		return 0, fault.New(fault.Invalid, code, text, args...)
 	}
-	for _, asset := range []chain.Asset{a.Give, a.Get} {
-		if _, ok := m.listing.Asset(asset); !ok {
-			return 0, m.listing.unlisted(asset)
+	for _, asset := range [...]*chain.Asset{&a.Give, &a.Get} {
+		if m.listing.assets[*asset] == nil {
+			return 0, m.listing.unlisted(*asset)
 		}
 	}
 	switch {
