@@ -138,7 +138,7 @@ type Quote struct {
 	ExpiresAt             Time             `json:"expiresAt" example:"2026-01-01T00:01:00.000Z"`
 	ValidForSeconds       int              `json:"validForSeconds" example:"60"`
 	Warnings              []Warning        `json:"warnings"`
-	Signature             string           `json:"signature" doc:"ed25519 over the terms, by the key in GET /v2/version." example:"ed25519:bm90IGEgcmVhbCBvbmU"`
+	Signature             string           `json:"signature" maxLength:"512" doc:"ed25519 over the terms, by quoteKey of GET /v2/version, which says how to verify it: ed25519:SIGNATURE, or ed25519:SIGNATURE:TURNS:PATH where quotes made at the same time share one signature." example:"ed25519:bm90IGEgcmVhbCBvbmU"`
 	AsOf                  Time             `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
 }
 
