@@ -96,14 +96,14 @@ func (l *Listing) unlisted(a chain.Asset) *fault.Error {
 
 // in turns an amount of a into what it is worth in b. The rate is exact: only the
 // result is rounded.
-func (a valued) in(b valued, n money.Amount, r money.Rounding) (money.Amount, error) {
+func (a *valued) in(b *valued, n money.Amount, r money.Rounding) (money.Amount, error) {
 	num, den := a.rate(b)
 	return n.MulDiv(num, den, r)
 }
 
 // rate is how many smallest units of b one smallest unit of a is worth, as a
 // fraction. Neither side passes 256 bits: prices have 24 digits, assets 24 decimals.
-func (a valued) rate(b valued) (num, den money.Amount) {
+func (a *valued) rate(b *valued) (num, den money.Amount) {
 	num, den = a.price.num, b.price.num
 	e := b.Decimals + int(b.price.scale) - a.Decimals - int(a.price.scale)
 	if e >= 0 {
@@ -113,7 +113,7 @@ func (a valued) rate(b valued) (num, den money.Amount) {
 }
 
 // usd is what an amount is worth, at most what dollars can hold.
-func (a valued) usd(n money.Amount, r money.Rounding) money.USD {
+func (a *valued) usd(n money.Amount, r money.Rounding) money.USD {
 	num, den := a.micros()
 	v, err := n.MulDiv(num, den, r)
 	if err != nil {
@@ -127,13 +127,13 @@ func (a valued) usd(n money.Amount, r money.Rounding) money.USD {
 }
 
 // units is how much of the asset so many dollars are.
-func (a valued) units(u money.USD, r money.Rounding) (money.Amount, error) {
+func (a *valued) units(u money.USD, r money.Rounding) (money.Amount, error) {
 	num, den := a.micros()
 	return money.FromUint64(uint64(max(u, 0))).MulDiv(den, num, r)
 }
 
 // micros is what one smallest unit is worth in millionths of a dollar, as a fraction.
-func (a valued) micros() (num, den money.Amount) {
+func (a *valued) micros() (num, den money.Amount) {
 	const usdPlaces = 6
 	e := a.Decimals + int(a.price.scale) - usdPlaces
 	if e >= 0 {
@@ -159,7 +159,7 @@ func (r Rates) Convert(_ context.Context, n money.Amount, from, to chain.Asset, 
 	if err != nil {
 		return money.Amount{}, err
 	}
-	return a.in(b, n, round)
+	return a.in(&b, n, round)
 }
 
 // USD is what an amount is worth, rounded up: it is compared with limits.

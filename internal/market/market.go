@@ -172,7 +172,7 @@ type Ask struct {
 
 // Quote makes the best offer there is. It has no side effects.
 func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error) {
-	slippage, err := m.check(a)
+	slippage, err := m.check(&a)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -189,11 +189,11 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	}
 	guess := a.Amount
 	if a.Side == To {
-		if guess, err = get.in(give, a.Amount, money.Up); err != nil {
+		if guess, err = get.in(&give, a.Amount, money.Up); err != nil {
 			return Offer{}, tooMuch(err)
 		}
 	}
-	rule, err := m.shareOf(ctx, a, give, guess, now)
+	rule, err := m.shareOf(ctx, &a, &give, guess, now)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -201,7 +201,7 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	if a.Side == From {
 		in.Amount = rule.onward(a.Amount)
 	}
-	found, err := m.best(ctx, in)
+	found, err := m.best(ctx, &in)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -209,11 +209,11 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	if found.venue == "" {
 		return Offer{}, d.refused(found.dropped)
 	}
-	return m.offer(d, found)
+	return m.offer(&d, &found)
 }
 
 // check refuses an ask that no offer could be made for, before anybody is asked.
-func (m *Market) check(a Ask) (money.Percent, error) {
+func (m *Market) check(a *Ask) (money.Percent, error) {
 	invalid := func(code, text string, args ...any) (money.Percent, error) {
 		return 0, fault.New(fault.Invalid, code, text, args...)
 	}

@@ -70,7 +70,7 @@ type draft struct {
 }
 
 // offer makes an offer of the best route.
-func (m *Market) offer(d draft, f found) (Offer, error) {
+func (m *Market) offer(d *draft, f *found) (Offer, error) {
 	in, err := d.Amount, error(nil)
 	if d.Side == To {
 		if in, err = d.rule.least(f.route.In); err != nil {
@@ -81,7 +81,7 @@ func (m *Market) offer(d draft, f found) (Offer, error) {
 	if err != nil {
 		return Offer{}, tooMuch(err)
 	}
-	fee, earning, err := d.rule.fee(in, d.give)
+	fee, earning, err := d.rule.fee(in, &d.give)
 	if err != nil {
 		return Offer{}, fmt.Errorf("fee of %s: %w", d.Integrator, err)
 	}
@@ -131,7 +131,7 @@ func (o *Offer) slip() error {
 }
 
 // Charges are the parts of the price; an integrator's fee only where it is charged.
-func (o Offer) Charges() []Charge {
+func (o *Offer) Charges() []Charge {
 	all := []Charge{{Network, o.NetworkUSD}, {Service, o.ServiceUSD}}
 	if o.Earning != nil && !o.Earning.Skipped {
 		all = append(all, Charge{Integrator, o.Earning.USD})
@@ -140,7 +140,7 @@ func (o Offer) Charges() []Charge {
 }
 
 // Warnings are what the caller should know.
-func (o Offer) Warnings() []Warning {
+func (o *Offer) Warnings() []Warning {
 	var all []Warning
 	if e := o.Earning; e != nil && e.Skipped {
 		all = append(all, Warning{
@@ -162,7 +162,7 @@ const rateDigits = 18
 
 // Rate is how many whole units are got for one that is given, all costs included, as
 // decimal text: exact where it ends within 18 digits, and rounded down after that.
-func (o Offer) Rate() string {
+func (o *Offer) Rate() string {
 	if o.Quote.In.IsZero() {
 		return "0"
 	}

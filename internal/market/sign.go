@@ -33,8 +33,8 @@ type Public struct {
 }
 
 // Public is what a signature of the offer under that id vouches for.
-func (o Offer) Public(id string) Public {
-	q := o.Quote
+func (o *Offer) Public(id string) Public {
+	q := &o.Quote
 	p := Public{
 		QuoteID: id, Side: string(o.Side), RateMode: string(q.Mode),
 		FromChain: string(q.Give.Chain), FromToken: tokenName(q.Give), FromAmount: q.In.String(),
