@@ -3,6 +3,7 @@ package market
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,6 +69,8 @@ func (t *Tariff) Cost(ctx context.Context, c chain.Call) (money.Amount, error) {
 	if len(t.known) >= maxErrands {
 		clear(t.known) // rare, and it only costs asking again
 	}
+	// The address is part of what a caller sent, all of which would be kept with it.
+	key.to = chain.CanonicalAddress(c.To.Family(), strings.Clone(c.To.Text()))
 	t.known[key] = cost{n, now}
 	return n, nil
 }

@@ -3,7 +3,7 @@ package wire
 import "reflect"
 
 // maxQuick bounds what is read the quick way: what is kept of a body keeps all of it.
-const maxQuick = 4 << 10
+const maxQuick = 1 << 10
 
 // quick reads a body as clients write it: one flat object of known fields, each once,
 // of plain texts, numbers and truth values, in which nothing is wrong. Of anything
