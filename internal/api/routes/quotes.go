@@ -47,16 +47,15 @@ func (r Rooms) quote(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.signed(o)
+	return r.signed(&o)
 }
 
-func (r Rooms) signed(o market.Offer) (any, error) {
+func (r Rooms) signed(o *market.Offer) (any, error) {
 	signature, err := r.Sign(o)
 	if err != nil {
 		return nil, err
 	}
-	q := wire.QuoteOf(&o, r.Atlas, r.Show, signature)
-	return &q, nil // by its address it writes itself
+	return wire.QuoteOf(o, r.Atlas, r.Show, signature), nil
 }
 
 func (r Rooms) create(c *api.Call) (any, error) {
@@ -88,7 +87,7 @@ func (r Rooms) moved(err error) error {
 	if !ok {
 		return err
 	}
-	quote, signErr := r.signed(offer)
+	quote, signErr := r.signed(&offer)
 	if signErr != nil {
 		return signErr
 	}

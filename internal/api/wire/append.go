@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"strconv"
 	"time"
 
@@ -38,8 +39,7 @@ func (p *pen) text(name, s string) {
 func unescaped(s string) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(s) >= 8; s = s[8:] {
-		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		x := binary.LittleEndian.Uint64([]byte(s[:8]))
 		quote, slash := x^ones*'"', x^ones*'\\'
 		// The top bit of a byte is set where it is not ASCII, or goes below zero when
 		// what it must not reach is taken from it.

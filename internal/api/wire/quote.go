@@ -144,8 +144,8 @@ type Quote struct {
 
 // QuoteOf is an offer as callers see it. Addresses are written as people know them,
 // which is also how they are signed.
-func QuoteOf(o *market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) Quote {
-	q := Quote{
+func QuoteOf(o *market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) *Quote {
+	q := &Quote{
 		QuoteID: string(o.Quote.ID), Kind: "swap", Side: string(o.Side), RateMode: string(o.Quote.Mode), FundingMode: desk.DepositAddress,
 		From: sumOf(a, o.Quote.Give, o.Quote.In, o.GiveUSD), To: sumOf(a, o.Quote.Get, o.Quote.Out, o.GetUSD),
 		MinToAmount: Amount{o.MinOut}, MaxFromAmount: Amount{o.MaxFrom}, PriceImpactPercent: Percent(o.Impact), Rate: o.Rate(),
