@@ -67,7 +67,8 @@ func (d *Desk) Requote(ctx context.Context, id string, by Seeker, now time.Time)
 	if err != nil {
 		return market.Offer{}, err
 	}
-	return d.sealed(offer)
+	err = d.seal(&offer)
+	return offer, err
 }
 
 // again is what an order in hand is quoted for: the same pair, what is there, and

@@ -38,14 +38,15 @@ func (d *Desk) Quote(ctx context.Context, p *access.Principal, a QuoteAsk, now t
 	if err != nil {
 		return market.Offer{}, err
 	}
-	return d.sealed(o)
+	err = d.seal(&o)
+	return o, err
 }
 
-// sealed gives an offer its id.
-func (d *Desk) sealed(o market.Offer) (market.Offer, error) {
-	id, err := d.ports.Seal.Close(o)
+// seal gives an offer its id.
+func (d *Desk) seal(o *market.Offer) error {
+	id, err := d.ports.Seal.Close(*o)
 	o.Quote.ID = quote.ID(id)
-	return o, err
+	return err
 }
 
 func (d *Desk) offer(ctx context.Context, p *access.Principal, a QuoteAsk, now time.Time) (market.Offer, error) {

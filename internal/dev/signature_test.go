@@ -1,13 +1,19 @@
 package dev_test
 
 import (
-	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,6 +71,89 @@ func TestAQuoteIsVerifiedWithWhatTheAPIShowsAlone(t *testing.T) {
 	}
 }
 
+// Quotes of one moment share signatures, and each is verified by itself, in the way that
+// integrators are told.
+func TestQuotesOfOneMomentAreVerifiedEachByItself(t *testing.T) {
+	t.Parallel()
+	d := running(t)
+	var version struct{ QuoteKey string }
+	ask(t, d, http.MethodGet, "/v2/version", "", &version)
+	const body = `{"fromChainId":"bitcoin","fromToken":"native","toChainId":"solana","toToken":"native","amount":"1000000"}`
+	var wg sync.WaitGroup
+	got := make([]shown, 24)
+	for i := range got {
+		wg.Go(func() {
+			if err := try(t.Context(), d, request{http.MethodPost, "/v2/quotes", body}, &got[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i, q := range got {
+		text, err := q.public().Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !vouches(version.QuoteKey, q.Signature, string(text)) || !market.Verify(version.QuoteKey, q.public(), q.Signature) {
+			t.Errorf("%s does not vouch for\n%s", q.Signature, text)
+		}
+		if other := got[(i+1)%len(got)]; vouches(version.QuoteKey, other.Signature, string(text)) {
+			t.Errorf("%s vouches for another quote", other.Signature)
+		}
+	}
+}
+
+// vouches is the example of docs/integrating.md. It reports whether signature is the service's word for the text of a quote;
+// key is quoteKey of GET /v2/version.
+func vouches(key, signature, text string) bool {
+	part := strings.Split(signature, ":")
+	if len(part) != 2 && len(part) != 4 || part[0] != "ed25519" {
+		return false
+	}
+	public, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "ed25519:"))
+	if err != nil || len(public) != ed25519.PublicKeySize {
+		return false
+	}
+	signed, err := base64.StdEncoding.DecodeString(part[1])
+	if err != nil {
+		return false
+	}
+	digest := sha256.Sum256([]byte("\x00" + text))
+	if len(part) == 4 {
+		turns, err := strconv.ParseUint(part[2], 10, 6)
+		path, err2 := base64.StdEncoding.DecodeString(part[3])
+		if err != nil || err2 != nil || len(path)%32 != 0 || len(path) > 6*32 {
+			return false
+		}
+		for ; len(path) > 0; path, turns = path[32:], turns>>1 {
+			if turns&1 == 0 {
+				digest = sha256.Sum256([]byte("\x01" + string(digest[:]) + string(path[:32])))
+			} else {
+				digest = sha256.Sum256([]byte("\x01" + string(path[:32]) + string(digest[:])))
+			}
+		}
+	}
+	return ed25519.Verify(public, []byte("ferry-quotes-root-v1\n"+string(digest[:])), signed)
+}
+
+// The example that integrators are given is the one that is tried here.
+func TestTheExampleOfTheDocsIsTheOneThatIsTried(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../docs/integrating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.ReadFile("signature_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(docs), "\nfunc vouches(")
+	example, _, found := strings.Cut(rest, "\n}\n")
+	if !found || !strings.Contains(string(here), "\nfunc vouches("+example+"\n}\n") {
+		t.Error("docs/integrating.md shows another function vouches than is tried here")
+	}
+}
+
 // running is a network that answers, until the test ends.
 func running(t *testing.T) *dev.Dev {
 	t.Helper()
@@ -92,38 +181,44 @@ func running(t *testing.T) *dev.Dev {
 	return d
 }
 
-// ask asks with the server key until it is known, and reads the answer.
+// ask asks with the server key and reads the answer.
 func ask(t *testing.T, d *dev.Dev, method, path, body string, into any) {
 	t.Helper()
+	if err := try(t.Context(), d, request{method, path, body}, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type request struct{ method, path, body string }
+
+// try asks until the key is known.
+func try(ctx context.Context, d *dev.Dev, q request, into any) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for ; ; <-tick.C {
-		r, err := http.NewRequestWithContext(t.Context(), method, d.Card.API+path, bytes.NewReader([]byte(body)))
+		r, err := http.NewRequestWithContext(ctx, q.method, d.Card.API+q.path, strings.NewReader(q.body))
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		r.Header.Set("X-Integrator-Key", d.Card.ServerKey)
-		if body != "" {
+		if q.body != "" {
 			r.Header.Set("Content-Type", "application/json")
 		}
 		got, err := http.DefaultClient.Do(r)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		text, err := io.ReadAll(got.Body)
 		_ = got.Body.Close()
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		switch got.StatusCode {
 		case http.StatusOK:
-			if err := json.Unmarshal(text, into); err != nil {
-				t.Fatal(err)
-			}
-			return
+			return json.Unmarshal(text, into)
 		case http.StatusUnauthorized: // the directory hears of a new key a moment later
 		default:
-			t.Fatalf("%s %s: %d %s", method, path, got.StatusCode, text)
+			return fmt.Errorf("%s %s: %d %s", q.method, q.path, got.StatusCode, text)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	rooms := routes.Rooms{
 		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
 		Check: known.check, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
-		Sign: func(o market.Offer) (string, error) { return signer.Sign(known.public(o)) },
+		Sign: func(o *market.Offer) (string, error) { return signer.Sign(known.public(*o)) },
 	}
 	f.Door, err = api.New(api.Config{
 		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now, Down: store.Down,

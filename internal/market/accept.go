@@ -59,7 +59,7 @@ func (m *Market) covered(ctx context.Context, o Offer) error {
 
 // ask is what the offer was made for. The fee is the one that was agreed, to the
 // address that was agreed, whatever the integrator changed since.
-func (o Offer) ask(source chain.Family) Ask {
+func (o *Offer) ask(source chain.Family) Ask {
 	a := Ask{
 		Give: o.Quote.Give, Get: o.Quote.Get, Side: o.Side, Amount: o.Quote.In, Mode: o.Quote.Mode, Slippage: &o.Slippage,
 		To: o.To, Integrator: o.Quote.Integrator,

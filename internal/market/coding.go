@@ -43,29 +43,29 @@ func (p *packer) asset(a chain.Asset) { p.text(string(a.Chain)); p.text(a.Ref) }
 
 func (p *packer) address(a chain.Address) { p.text(string(a.Family())); p.text(a.Text()) }
 
-func (p *packer) listed(a Asset) {
+func (p *packer) listed(a *Asset) {
 	p.asset(a.Asset)
 	p.text(a.Symbol)
 	p.num(int64(a.Decimals))
 	p.amount(a.Dust)
 }
 
-func (p *packer) offer(o Offer) {
-	q := o.Quote
-	p.listed(o.Give)
-	p.listed(o.Get)
-	for _, a := range []money.Amount{q.In, q.Out, q.MinIn, q.MaxIn, o.MinOut, o.MaxFrom} {
-		p.amount(a)
+func (p *packer) offer(o *Offer) {
+	q := &o.Quote
+	p.listed(&o.Give)
+	p.listed(&o.Get)
+	for _, a := range [...]*money.Amount{&q.In, &q.Out, &q.MinIn, &q.MaxIn, &o.MinOut, &o.MaxFrom} {
+		p.amount(*a)
 	}
 	p.text(string(q.Mode))
 	p.text(string(o.Side))
 	p.text(o.Venue)
 	p.num(int64(q.Tolerance.Under))
 	p.num(int64(q.Tolerance.Over))
-	for _, a := range []quote.Action{q.Tolerance.UnderAction, q.Tolerance.OverAction, q.Tolerance.WrongAsset} {
+	for _, a := range [...]quote.Action{q.Tolerance.UnderAction, q.Tolerance.OverAction, q.Tolerance.WrongAsset} {
 		p.text(string(a))
 	}
-	for _, n := range []int64{
+	for _, n := range [...]int64{
 		int64(q.USD), int64(o.GiveUSD), int64(o.GetUSD), int64(o.NetworkUSD), int64(o.ServiceUSD),
 		int64(o.Slippage), int64(o.Impact), int64(o.Unpaid), int64(o.Takes), int64(o.Confirmations),
 		q.ExpiresAt.UnixMicro(), o.CreatedAt.UnixMicro(),

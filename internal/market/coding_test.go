@@ -19,7 +19,7 @@ func FuzzUnpack(f *testing.F) {
 		Earning: &Earning{Percent: 5, PayTo: chain.CanonicalAddress(chain.EVM, "0x1")}, CreatedAt: at,
 	}
 	p := packer{}
-	p.offer(o)
+	p.offer(&o)
 	f.Add(p.b)
 	f.Add(p.b[:20])
 	f.Add([]byte{})
@@ -31,14 +31,14 @@ func FuzzUnpack(f *testing.F) {
 			return
 		}
 		again := packer{}
-		again.offer(got)
+		again.offer(&got)
 		u = unpacker{b: again.b}
 		back, err := u.offer()
 		if err != nil {
 			t.Fatalf("%x is written as %x, which is not read: %v", b, again.b, err)
 		}
 		third := packer{}
-		third.offer(back)
+		third.offer(&back)
 		if !bytes.Equal(third.b, again.b) {
 			t.Fatalf("%x is written as %x and as %x", b, again.b, third.b)
 		}

@@ -78,6 +78,10 @@ func (t Terms) check() error {
 // Name implements Venue.
 func (v *Inventory) Name() string { return "inventory" }
 
+// Near implements Near: costs and what is free are mostly known, and whoever is asked
+// for them otherwise minds the context.
+func (v *Inventory) Near() {}
+
 // Routes implements Venue.
 func (v *Inventory) Routes(ctx context.Context, in Intent) ([]Route, error) {
 	terms, ok := v.cfg.Pairs[Pair{in.Give, in.Get}]
@@ -119,7 +123,7 @@ func (v *Inventory) deal(ctx context.Context, in Intent, t Terms) (deal, error) 
 	if d.get, err = v.listing.value(in.Get, in.At); err != nil {
 		return deal{}, err
 	}
-	d.num, d.den = d.give.rate(d.get)
+	d.num, d.den = d.give.rate(&d.get)
 	call := chain.Call{Chain: in.Get.Chain, From: v.cfg.Account, To: in.To, Asset: in.Get, Amount: in.Amount}
 	if in.To.IsZero() {
 		call.To = v.cfg.Own[in.Get.Chain]
@@ -130,7 +134,7 @@ func (v *Inventory) deal(ctx context.Context, in Intent, t Terms) (deal, error) 
 		}
 	}
 	call.Amount = money.Max(call.Amount, d.get.Dust)
-	if d.network, err = costIn(ctx, v.listing, v.costs, call, d.get, in.At); err != nil {
+	if d.network, err = costIn(ctx, v.listing, v.costs, &call, &d.get, in.At); err != nil {
 		return deal{}, err
 	}
 	free, err := v.treasury.Free(ctx, in.Get)
@@ -143,7 +147,7 @@ func (v *Inventory) deal(ctx context.Context, in Intent, t Terms) (deal, error) 
 // payable is the largest output that what is free covers: creation reserves the
 // payout of the largest deposit inside the tolerance, and a payout of a chain's own
 // coin pays its cost out of the same coins.
-func (d deal) payable(free money.Amount, over money.Percent) money.Amount {
+func (d *deal) payable(free money.Amount, over money.Percent) money.Amount {
 	if d.get.Asset.Asset.IsNative() {
 		free = free.Less0(d.network)
 	}
@@ -176,7 +180,7 @@ func (d *deal) limit(t Terms, payable money.Amount) error {
 }
 
 // route prices the intent.
-func (d deal) route(in Intent) (Route, error) {
+func (d *deal) route(in Intent) (Route, error) {
 	r := Route{Network: d.network, MinIn: d.min, MaxIn: d.max, In: in.Amount}
 	var err error
 	if in.Side == To {
@@ -204,12 +208,12 @@ func (d deal) route(in Intent) (Route, error) {
 	return r, nil
 }
 
-func (d deal) eaten() error {
+func (d *deal) eaten() error {
 	return fault.New(fault.Unprocessable, "fees_exceed_amount", "After fees nothing that can be sent is left in %s; ask for more.", d.get.Symbol)
 }
 
 // output is what an input buys before and after the spread, both rounded down.
-func (d deal) output(in money.Amount) (gross, net money.Amount, err error) {
+func (d *deal) output(in money.Amount) (gross, net money.Amount, err error) {
 	if gross, err = in.MulDiv(d.num, d.den, money.Down); err != nil {
 		return money.Amount{}, money.Amount{}, err
 	}
@@ -219,7 +223,7 @@ func (d deal) output(in money.Amount) (gross, net money.Amount, err error) {
 
 // least is the smallest input that buys at least out after spread and cost: each of
 // the two divisions of output is undone by one that is rounded up.
-func (d deal) least(out money.Amount) (money.Amount, error) {
+func (d *deal) least(out money.Amount) (money.Amount, error) {
 	net, err := out.Add(d.network)
 	if err != nil {
 		return money.Amount{}, err
@@ -233,7 +237,7 @@ func (d deal) least(out money.Amount) (money.Amount, error) {
 
 // most is the largest input that buys at most out: one less than the smallest that
 // buys more.
-func (d deal) most(out money.Amount) (money.Amount, error) {
+func (d *deal) most(out money.Amount) (money.Amount, error) {
 	more, err := out.Add(one)
 	if err != nil {
 		return money.Amount{}, err

@@ -22,7 +22,7 @@ type Asset struct {
 
 // Listing is what is traded, and what it is worth.
 type Listing struct {
-	assets map[chain.Asset]Asset
+	assets map[chain.Asset]*Asset
 	chains map[chain.ID]bool
 	prices Prices
 }
@@ -30,7 +30,7 @@ type Listing struct {
 // NewListing checks the assets. The own coin of each chain must be among them: costs
 // are paid in it.
 func NewListing(prices Prices, assets []Asset) (*Listing, error) {
-	l := &Listing{assets: make(map[chain.Asset]Asset, len(assets)), chains: map[chain.ID]bool{}, prices: prices}
+	l := &Listing{assets: make(map[chain.Asset]*Asset, len(assets)), chains: map[chain.ID]bool{}, prices: prices}
 	if prices == nil || len(assets) == 0 {
 		return nil, fmt.Errorf("market: no prices or no assets; an empty list never means all of them")
 	}
@@ -46,7 +46,7 @@ func NewListing(prices Prices, assets []Asset) (*Listing, error) {
 		case a.Dust.IsZero():
 			return nil, fmt.Errorf("market: asset %s: has no dust; write 1 where its chain knows none", a.Asset)
 		}
-		l.assets[a.Asset], l.chains[a.Asset.Chain] = a, true
+		l.assets[a.Asset], l.chains[a.Asset.Chain] = &a, true
 	}
 	for id := range l.chains {
 		if _, ok := l.assets[id.Native()]; !ok {
@@ -59,7 +59,10 @@ func NewListing(prices Prices, assets []Asset) (*Listing, error) {
 // Asset is what is known of an asset, if it is listed.
 func (l *Listing) Asset(a chain.Asset) (Asset, bool) {
 	known, ok := l.assets[a]
-	return known, ok
+	if !ok {
+		return Asset{}, false
+	}
+	return *known, true
 }
 
 // valued is an asset with its price at one moment.
@@ -81,7 +84,7 @@ func (l *Listing) value(a chain.Asset, now time.Time) (valued, error) {
 	if p.IsZero() {
 		return valued{}, fault.New(fault.Unavailable, "provider_unavailable", "There is no price of %s now; try again shortly.", known.Symbol)
 	}
-	return valued{known, p}, nil
+	return valued{*known, p}, nil
 }
 
 func (l *Listing) unlisted(a chain.Asset) *fault.Error {
@@ -93,14 +96,14 @@ func (l *Listing) unlisted(a chain.Asset) *fault.Error {
 
 // in turns an amount of a into what it is worth in b. The rate is exact: only the
 // result is rounded.
-func (a valued) in(b valued, n money.Amount, r money.Rounding) (money.Amount, error) {
+func (a *valued) in(b *valued, n money.Amount, r money.Rounding) (money.Amount, error) {
 	num, den := a.rate(b)
 	return n.MulDiv(num, den, r)
 }
 
 // rate is how many smallest units of b one smallest unit of a is worth, as a
 // fraction. Neither side passes 256 bits: prices have 24 digits, assets 24 decimals.
-func (a valued) rate(b valued) (num, den money.Amount) {
+func (a *valued) rate(b *valued) (num, den money.Amount) {
 	num, den = a.price.num, b.price.num
 	e := b.Decimals + int(b.price.scale) - a.Decimals - int(a.price.scale)
 	if e >= 0 {
@@ -110,7 +113,7 @@ func (a valued) rate(b valued) (num, den money.Amount) {
 }
 
 // usd is what an amount is worth, at most what dollars can hold.
-func (a valued) usd(n money.Amount, r money.Rounding) money.USD {
+func (a *valued) usd(n money.Amount, r money.Rounding) money.USD {
 	num, den := a.micros()
 	v, err := n.MulDiv(num, den, r)
 	if err != nil {
@@ -124,13 +127,13 @@ func (a valued) usd(n money.Amount, r money.Rounding) money.USD {
 }
 
 // units is how much of the asset so many dollars are.
-func (a valued) units(u money.USD, r money.Rounding) (money.Amount, error) {
+func (a *valued) units(u money.USD, r money.Rounding) (money.Amount, error) {
 	num, den := a.micros()
 	return money.FromUint64(uint64(max(u, 0))).MulDiv(den, num, r)
 }
 
 // micros is what one smallest unit is worth in millionths of a dollar, as a fraction.
-func (a valued) micros() (num, den money.Amount) {
+func (a *valued) micros() (num, den money.Amount) {
 	const usdPlaces = 6
 	e := a.Decimals + int(a.price.scale) - usdPlaces
 	if e >= 0 {
@@ -156,7 +159,7 @@ func (r Rates) Convert(_ context.Context, n money.Amount, from, to chain.Asset, 
 	if err != nil {
 		return money.Amount{}, err
 	}
-	return a.in(b, n, round)
+	return a.in(&b, n, round)
 }
 
 // USD is what an amount is worth, rounded up: it is compared with limits.

@@ -58,6 +58,8 @@ type Market struct {
 	listing *Listing
 	ports   Ports
 	chains  map[chain.ID]Chain
+	near    []bool // of each venue: it is Near
+	distant int    // how many are not
 }
 
 // New checks the settings; one that is missing is refused, never taken as unlimited.
@@ -82,6 +84,10 @@ func New(cfg Config, l *Listing, p Ports) (*Market, error) {
 			return nil, fmt.Errorf("market: venue %q has no name or stands there twice", v.Name())
 		}
 		names[v.Name()] = true
+		_, near := v.(Near)
+		if m.near = append(m.near, near); !near {
+			m.distant++
+		}
 	}
 	for _, c := range cfg.Chains {
 		if err := m.admit(c); err != nil {
@@ -166,12 +172,13 @@ type Ask struct {
 
 // Quote makes the best offer there is. It has no side effects.
 func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error) {
-	slippage, err := m.check(a)
+	slippage, err := m.check(&a)
 	if err != nil {
 		return Offer{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.Deadline)
-	defer cancel()
+	bounded := within(ctx, m.cfg.Deadline)
+	defer bounded.end()
+	ctx = bounded
 	give, err := m.listing.value(a.Give, now)
 	if err != nil {
 		return Offer{}, err
@@ -182,11 +189,11 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	}
 	guess := a.Amount
 	if a.Side == To {
-		if guess, err = get.in(give, a.Amount, money.Up); err != nil {
+		if guess, err = get.in(&give, a.Amount, money.Up); err != nil {
 			return Offer{}, tooMuch(err)
 		}
 	}
-	rule, err := m.shareOf(ctx, a, give, guess, now)
+	rule, err := m.shareOf(ctx, &a, &give, guess, now)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -194,7 +201,7 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	if a.Side == From {
 		in.Amount = rule.onward(a.Amount)
 	}
-	found, err := m.best(ctx, in)
+	found, err := m.best(ctx, &in)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -202,17 +209,17 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	if found.venue == "" {
 		return Offer{}, d.refused(found.dropped)
 	}
-	return m.offer(d, found)
+	return m.offer(&d, &found)
 }
 
 // check refuses an ask that no offer could be made for, before anybody is asked.
-func (m *Market) check(a Ask) (money.Percent, error) {
+func (m *Market) check(a *Ask) (money.Percent, error) {
 	invalid := func(code, text string, args ...any) (money.Percent, error) {
 		return 0, fault.New(fault.Invalid, code, text, args...)
 	}
-	for _, asset := range []chain.Asset{a.Give, a.Get} {
-		if _, ok := m.listing.Asset(asset); !ok {
-			return 0, m.listing.unlisted(asset)
+	for _, asset := range [...]*chain.Asset{&a.Give, &a.Get} {
+		if m.listing.assets[*asset] == nil {
+			return 0, m.listing.unlisted(*asset)
 		}
 	}
 	switch {

@@ -70,7 +70,7 @@ type draft struct {
 }
 
 // offer makes an offer of the best route.
-func (m *Market) offer(d draft, f found) (Offer, error) {
+func (m *Market) offer(d *draft, f *found) (Offer, error) {
 	in, err := d.Amount, error(nil)
 	if d.Side == To {
 		if in, err = d.rule.least(f.route.In); err != nil {
@@ -81,7 +81,7 @@ func (m *Market) offer(d draft, f found) (Offer, error) {
 	if err != nil {
 		return Offer{}, tooMuch(err)
 	}
-	fee, earning, err := d.rule.fee(in, d.give)
+	fee, earning, err := d.rule.fee(in, &d.give)
 	if err != nil {
 		return Offer{}, fmt.Errorf("fee of %s: %w", d.Integrator, err)
 	}
@@ -131,7 +131,7 @@ func (o *Offer) slip() error {
 }
 
 // Charges are the parts of the price; an integrator's fee only where it is charged.
-func (o Offer) Charges() []Charge {
+func (o *Offer) Charges() []Charge {
 	all := []Charge{{Network, o.NetworkUSD}, {Service, o.ServiceUSD}}
 	if o.Earning != nil && !o.Earning.Skipped {
 		all = append(all, Charge{Integrator, o.Earning.USD})
@@ -140,7 +140,7 @@ func (o Offer) Charges() []Charge {
 }
 
 // Warnings are what the caller should know.
-func (o Offer) Warnings() []Warning {
+func (o *Offer) Warnings() []Warning {
 	var all []Warning
 	if e := o.Earning; e != nil && e.Skipped {
 		all = append(all, Warning{
@@ -162,17 +162,35 @@ const rateDigits = 18
 
 // Rate is how many whole units are got for one that is given, all costs included, as
 // decimal text: exact where it ends within 18 digits, and rounded down after that.
-func (o Offer) Rate() string {
+func (o *Offer) Rate() string {
 	if o.Quote.In.IsZero() {
 		return "0"
 	}
-	return rateText(o.Quote.In.String(), o.Quote.Out.String(), o.Give.Decimals-o.Get.Decimals)
+	return rateOf(o.Quote.In, o.Quote.Out, o.Give.Decimals-o.Get.Decimals)
+}
+
+// places is with how many places a rate is computed, so that it has about rateDigits
+// digits.
+func places(in, out, shift int) int { return max(rateDigits-out+in-shift, 0) }
+
+// rateOf is out divided by in, times ten to the shift. Nearly all rates need no more
+// than an amount holds; rateText is for the others.
+func rateOf(in, out money.Amount, shift int) string {
+	places := places(in.Digits(), out.Digits(), shift)
+	up := places + shift
+	if up < 0 || up >= len(tens) {
+		return rateText(in.String(), out.String(), shift)
+	}
+	n, err := out.MulDiv(tens[up], in, money.Down)
+	if err != nil {
+		return rateText(in.String(), out.String(), shift)
+	}
+	return n.Decimal(places)
 }
 
 // rateText is out divided by in, both digits, times ten to the shift.
 func rateText(in, out string, shift int) string {
-	// It is computed with so many places that it has about rateDigits digits.
-	places := max(rateDigits-len(out)+len(in)-shift, 0)
+	places := places(len(in), len(out), shift)
 	num, _ := new(big.Int).SetString(out+zeros(places+shift), 10)
 	den, _ := new(big.Int).SetString(in+zeros(-places-shift), 10)
 	digits := num.Quo(num, den).String()

@@ -36,6 +36,13 @@ type Venue interface {
 	Routes(ctx context.Context, in Intent) ([]Route, error)
 }
 
+// Near is a venue that answers out of memory, or asks somebody who minds the context:
+// it is asked where the quote is made, without anybody who looks at a clock.
+type Near interface {
+	Venue
+	Near()
+}
+
 // Intent is what a venue is asked for. The integrator's share is already taken.
 type Intent struct {
 	Give, Get chain.Asset

@@ -112,7 +112,7 @@ func (v *Inventory) stock(ctx context.Context, a chain.Asset, now time.Time) (st
 		return stock{}, fmt.Errorf("usual amount of %s: %w", a, err)
 	}
 	call := chain.Call{Chain: a.Chain, From: v.cfg.Account, To: v.cfg.Own[a.Chain], Asset: a, Amount: money.Max(money.Max(usual, value.Dust), one)}
-	s.network, err = costIn(ctx, v.listing, v.costs, call, value, now)
+	s.network, err = costIn(ctx, v.listing, v.costs, &call, &value, now)
 	if f := fault.Of(err); err != nil && f.Kind == fault.Unavailable && !errors.Is(err, context.Canceled) {
 		return s, nil // it can still be given
 	}
@@ -130,7 +130,7 @@ func (v *Inventory) indication(give, get stock, over money.Percent) (Indication,
 		return Indication{}, false
 	}
 	d := deal{give: give.valued, get: get.valued, keep: money.FromUint64(uint64(money.Whole - terms.Spread)), network: get.network}
-	d.num, d.den = d.give.rate(d.get)
+	d.num, d.den = d.give.rate(&d.get)
 	most := d.payable(get.free, over)
 	if err := d.limit(terms, most); err != nil {
 		return Indication{}, false

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/chacha20poly1305"
@@ -67,23 +68,36 @@ func secretBytes(s Secret) ([]byte, error) {
 	return raw, nil
 }
 
-// bound is what the seal is bound to beside its content.
-func bound(who integrator.ID) []byte {
-	return append([]byte{sealVersion}, idPrefix+string(who)...)
+// appendBound writes what the seal is bound to beside its content.
+func appendBound(b []byte, who integrator.ID) []byte {
+	return append(append(append(b, sealVersion), idPrefix...), who...)
 }
+
+// envelope is room for closing an offer.
+type envelope struct {
+	nonce                      [chacha20poly1305.NonceSizeX]byte
+	plain, sealed, bound, text []byte
+}
+
+var envelopes = sync.Pool{New: func() any {
+	return &envelope{plain: make([]byte, 0, 512), sealed: make([]byte, 0, 1024), bound: make([]byte, 0, 64), text: make([]byte, 0, 1024)}
+}}
 
 // Close makes an id of an offer, for the integrator that the offer is for.
 func (s *Seal) Close(o Offer) (string, error) {
-	nonce := make([]byte, s.aead.NonceSize(), 512)
-	_, _ = rand.Read(nonce) // it never fails: it ends the process instead
-	p := packer{make([]byte, 0, 384)}
-	p.offer(o)
-	sealed := s.aead.Seal(append([]byte{sealVersion}, nonce...), nonce, p.b, bound(o.Quote.Integrator))
-	id := idPrefix + base64.RawURLEncoding.EncodeToString(sealed)
-	if len(id) > maxID {
-		return "", fmt.Errorf("market: an offer of %d characters is too long to be an id", len(id))
+	e := envelopes.Get().(*envelope)
+	defer envelopes.Put(e)
+	_, _ = rand.Read(e.nonce[:]) // it never fails: it ends the process instead
+	p := packer{e.plain[:0]}
+	p.offer(&o)
+	e.plain = p.b
+	e.bound = appendBound(e.bound[:0], o.Quote.Integrator)
+	e.sealed = s.aead.Seal(append(append(e.sealed[:0], sealVersion), e.nonce[:]...), e.nonce[:], e.plain, e.bound)
+	e.text = base64.RawURLEncoding.AppendEncode(append(e.text[:0], idPrefix...), e.sealed)
+	if len(e.text) > maxID {
+		return "", fmt.Errorf("market: an offer of %d characters is too long to be an id", len(e.text))
 	}
-	return id, nil
+	return string(e.text), nil
 }
 
 // notFound is the answer to an id that is forged, malformed, of another deployment
@@ -107,7 +121,7 @@ func (s *Seal) Open(id string, who integrator.ID, now time.Time) (Offer, error) 
 	if err != nil || len(sealed) < head+s.aead.Overhead() || sealed[0] != sealVersion {
 		return Offer{}, notFound()
 	}
-	plain, err := s.aead.Open(nil, sealed[1:head], sealed[head:], bound(who))
+	plain, err := s.aead.Open(nil, sealed[1:head], sealed[head:], appendBound(nil, who))
 	if err != nil {
 		return Offer{}, notFound()
 	}

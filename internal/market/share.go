@@ -46,7 +46,7 @@ type share struct {
 }
 
 // shareOf finds the rule for an ask; guess is about what will come in.
-func (m *Market) shareOf(ctx context.Context, a Ask, give valued, guess money.Amount, now time.Time) (share, error) {
+func (m *Market) shareOf(ctx context.Context, a *Ask, give *valued, guess money.Amount, now time.Time) (share, error) {
 	percent, origin := a.Fees.Default, ByDefault
 	if a.Override != nil {
 		percent, origin = *a.Override, ByOverride
@@ -71,7 +71,7 @@ func (m *Market) shareOf(ctx context.Context, a Ask, give valued, guess money.Am
 		return share{}, fmt.Errorf("fee of %s: %w", a.Integrator, err)
 	}
 	call := chain.Call{Chain: a.Give.Chain, From: m.cfg.Account, To: to, Asset: a.Give, Amount: money.Max(amount, give.Dust)}
-	if s.cost, err = costIn(ctx, m.listing, m.ports.Costs, call, give, now); err != nil {
+	if s.cost, err = costIn(ctx, m.listing, m.ports.Costs, &call, give, now); err != nil {
 		return share{}, err
 	}
 	// What is below dust cannot be sent at any price.
@@ -92,7 +92,7 @@ func feeFault(err error, family chain.Family) error {
 }
 
 // charged reports whether the fee on so much is taken.
-func (s share) charged(in money.Amount) bool {
+func (s *share) charged(in money.Amount) bool {
 	if s.percent == 0 {
 		return false
 	}
@@ -101,7 +101,7 @@ func (s share) charged(in money.Amount) bool {
 }
 
 // onward is what is left of in for the venue.
-func (s share) onward(in money.Amount) money.Amount {
+func (s *share) onward(in money.Amount) money.Amount {
 	if !s.charged(in) {
 		return in
 	}
@@ -115,7 +115,7 @@ func (s share) onward(in money.Amount) money.Amount {
 // least is the smallest amount of which at least want goes on. Where want itself is
 // too little for a fee nothing is taken from it; else every smaller amount either
 // pays the fee and leaves less, or is below want.
-func (s share) least(want money.Amount) (money.Amount, error) {
+func (s *share) least(want money.Amount) (money.Amount, error) {
 	if want.IsZero() || !s.charged(want) {
 		return want, nil
 	}
@@ -127,7 +127,7 @@ func (s share) least(want money.Amount) (money.Amount, error) {
 }
 
 // most is the largest amount of which at most limit goes on.
-func (s share) most(limit money.Amount) money.Amount {
+func (s *share) most(limit money.Amount) money.Amount {
 	n, err := limit.MulDiv(whole, money.FromUint64(uint64(money.Whole-s.percent)), money.Down)
 	if err != nil || !s.charged(n) {
 		return limit
@@ -138,7 +138,7 @@ func (s share) most(limit money.Amount) money.Amount {
 var whole = money.FromUint64(uint64(money.Whole))
 
 // fee is what the rule makes of an amount; nil where no fee applies.
-func (s share) fee(in money.Amount, give valued) (*quote.Fee, *Earning, error) {
+func (s *share) fee(in money.Amount, give *valued) (*quote.Fee, *Earning, error) {
 	if s.percent == 0 {
 		return nil, nil, nil
 	}
@@ -159,8 +159,8 @@ func (s share) fee(in money.Amount, give valued) (*quote.Fee, *Earning, error) {
 }
 
 // costIn is what a call costs, in the asset of which v knows the price, rounded up.
-func costIn(ctx context.Context, l *Listing, costs Costs, call chain.Call, v valued, now time.Time) (money.Amount, error) {
-	native, err := costs.Cost(ctx, call)
+func costIn(ctx context.Context, l *Listing, costs Costs, call *chain.Call, v *valued, now time.Time) (money.Amount, error) {
+	native, err := costs.Cost(ctx, *call)
 	if err != nil {
 		return money.Amount{}, fault.New(fault.Unavailable, "provider_unavailable",
 			"What sending %s costs is not known now; try again shortly.", v.Symbol).Because(fmt.Errorf("cost on %s: %w", call.Chain, err))

@@ -3,6 +3,7 @@ package market
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ func NewTariff(chains map[chain.ID]Costs, maxAge time.Duration, now func() time.
 
 // Cost implements Costs. A cost that cannot be asked for is an error, never an old one.
 func (t *Tariff) Cost(ctx context.Context, c chain.Call) (money.Amount, error) {
-	key := errand{asset: c.Asset, from: c.From, to: c.To, digits: len(c.Amount.String())}
+	key := errand{asset: c.Asset, from: c.From, to: c.To, digits: c.Amount.Digits()}
 	now := t.now()
 	t.mu.Lock()
 	k, ok := t.known[key]
@@ -68,6 +69,8 @@ func (t *Tariff) Cost(ctx context.Context, c chain.Call) (money.Amount, error) {
 	if len(t.known) >= maxErrands {
 		clear(t.known) // rare, and it only costs asking again
 	}
+	// The address is part of what a caller sent, all of which would be kept with it.
+	key.to = chain.CanonicalAddress(c.To.Family(), strings.Clone(c.To.Text()))
 	t.known[key] = cost{n, now}
 	return n, nil
 }

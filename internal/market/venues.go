@@ -31,7 +31,7 @@ type answer struct {
 
 // best asks every venue at once and picks the route with the most output, or the
 // least input where the output is fixed. The first venue wins a draw.
-func (m *Market) best(ctx context.Context, in Intent) (found, error) {
+func (m *Market) best(ctx context.Context, in *Intent) (found, error) {
 	answers, err := m.answers(ctx, in)
 	if err != nil {
 		return found{}, err
@@ -40,14 +40,15 @@ func (m *Market) best(ctx context.Context, in Intent) (found, error) {
 	for i, a := range answers {
 		name := m.ports.Venues[i].Name()
 		kept := 0
-		for _, r := range a.routes {
+		for i := range a.routes {
+			r := &a.routes[i]
 			if err := r.check(in); err != nil {
 				a.err = errors.Join(a.err, err)
 				continue
 			}
 			kept++
-			if f.venue == "" || r.better(f.route, in.Side) {
-				f.venue, f.route = name, r
+			if f.venue == "" || r.better(&f.route, in.Side) {
+				f.venue, f.route = name, *r
 			}
 		}
 		if kept == 0 || a.err != nil {
@@ -57,22 +58,27 @@ func (m *Market) best(ctx context.Context, in Intent) (found, error) {
 	return f, nil
 }
 
-func (m *Market) answers(ctx context.Context, in Intent) ([]answer, error) {
-	type told struct {
-		from int
-		answer
-	}
-	// The channel has room for all of them, so that one who is late does not wait
-	// for ever to be heard.
-	heard := make(chan told, len(m.ports.Venues))
-	for i, v := range m.ports.Venues {
-		go func() {
-			routes, err := routesOf(ctx, v, in)
-			heard <- told{i, answer{routes, err, true}}
-		}()
+// told is what the venue of that place said.
+type told struct {
+	from int
+	answer
+}
+
+// answers asks those who may keep us waiting first, each by itself, and those who do
+// not meanwhile.
+func (m *Market) answers(ctx context.Context, in *Intent) ([]answer, error) {
+	var heard <-chan told
+	if m.distant > 0 {
+		heard = m.askDistant(ctx, *in)
 	}
 	all := make([]answer, len(m.ports.Venues))
-	for range all {
+	for i, v := range m.ports.Venues {
+		if m.near[i] {
+			routes, err := routesOf(ctx, v, in)
+			all[i] = answer{routes, err, true}
+		}
+	}
+	for range m.distant {
 		select {
 		case t := <-heard:
 			all[t.from] = t.answer
@@ -83,21 +89,40 @@ func (m *Market) answers(ctx context.Context, in Intent) ([]answer, error) {
 			return all, nil
 		}
 	}
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return nil, err
+	}
 	return all, nil
 }
 
+// askDistant asks everybody who is not near. The channel has room for all of them, so
+// that one who is late does not wait for ever to be heard.
+func (m *Market) askDistant(ctx context.Context, in Intent) <-chan told {
+	heard := make(chan told, m.distant)
+	for i, v := range m.ports.Venues {
+		if m.near[i] {
+			continue
+		}
+		go func() {
+			routes, err := routesOf(ctx, v, &in)
+			heard <- told{i, answer{routes, err, true}}
+		}()
+	}
+	return heard
+}
+
 // routesOf asks a venue; one that panics is broken and takes nobody down with it.
-func routesOf(ctx context.Context, v Venue, in Intent) (routes []Route, err error) {
+func routesOf(ctx context.Context, v Venue, in *Intent) (routes []Route, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			routes, err = nil, fmt.Errorf("venue %s panicked: %v", v.Name(), r)
 		}
 	}()
-	return v.Routes(ctx, in)
+	return v.Routes(ctx, *in)
 }
 
 // check refuses a route that is not what was asked for.
-func (r Route) check(in Intent) error {
+func (r *Route) check(in *Intent) error {
 	switch {
 	case r.In.IsZero() || r.Out.IsZero():
 		return fmt.Errorf("a route of nothing")
@@ -109,7 +134,7 @@ func (r Route) check(in Intent) error {
 	return nil
 }
 
-func (r Route) better(than Route, side Side) bool {
+func (r *Route) better(than *Route, side Side) bool {
 	if side == To {
 		return r.In.Less(than.In)
 	}
@@ -138,7 +163,7 @@ func refusal(name string, a answer) Refusal {
 // refused is the answer where no venue had a route: what they all say where they say
 // one thing, trouble where nobody could judge the ask, and no_route otherwise. It
 // names every venue.
-func (d draft) refused(dropped []Refusal) error {
+func (d *draft) refused(dropped []Refusal) error {
 	same, trouble := true, true
 	causes := make([]error, 0, len(dropped))
 	shown := make([]map[string]string, 0, len(dropped))
@@ -179,7 +204,7 @@ func (d draft) refused(dropped []Refusal) error {
 
 // bounds says the limits of a venue in what the user gives, the integrator's share
 // included.
-func (d draft) bounds(b *Bounds) *fault.Error {
+func (d *draft) bounds(b *Bounds) *fault.Error {
 	least, err := d.rule.least(b.Min)
 	if err != nil {
 		least = b.Min

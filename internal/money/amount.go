@@ -1,8 +1,11 @@
 package money
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/bits"
+	"strconv"
 	"strings"
 
 	"github.com/holiman/uint256"
@@ -77,10 +80,50 @@ func clip(s string) string {
 func (a Amount) Uint64() (n uint64, fits bool) { return a.v.Uint64(), a.v.IsUint64() }
 
 // String is the decimal form that Parse reads back.
-func (a Amount) String() string { return a.v.Dec() }
+func (a Amount) String() string {
+	var room [MaxDigits]byte
+	return string(a.Append(room[:0]))
+}
+
+// Append writes the decimal form behind b.
+func (a Amount) Append(b []byte) []byte {
+	if a.v.IsUint64() {
+		return strconv.AppendUint(b, a.v.Uint64(), 10)
+	}
+	// From the right, as many digits at a time as a machine word holds.
+	var room [MaxDigits + chunkDigits]byte
+	at, rest, low := len(room), a.v, uint256.Int{}
+	for !rest.IsUint64() {
+		rest.DivMod(&rest, &chunk, &low)
+		for digits, n := chunkDigits, low.Uint64(); digits > 0; digits-- {
+			at--
+			room[at] = '0' + byte(n%10)
+			n /= 10
+		}
+	}
+	return append(strconv.AppendUint(b, rest.Uint64(), 10), room[at:]...)
+}
+
+// chunk is the largest power of ten in a machine word.
+const chunkDigits = 19
+
+var chunk = *uint256.NewInt(10_000_000_000_000_000_000)
+
+// Digits is how long the decimal form is.
+func (a Amount) Digits() int {
+	if n, fits := a.Uint64(); fits {
+		digits := 1
+		for ; n >= 10; n /= 10 {
+			digits++
+		}
+		return digits
+	}
+	var room [MaxDigits]byte
+	return len(a.Append(room[:0]))
+}
 
 // MarshalText implements encoding.TextMarshaler.
-func (a Amount) MarshalText() ([]byte, error) { return []byte(a.v.Dec()), nil }
+func (a Amount) MarshalText() ([]byte, error) { return a.Append(nil), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler with the strictness of Parse.
 func (a *Amount) UnmarshalText(b []byte) error {
@@ -121,8 +164,8 @@ func (a Amount) Sub(b Amount) (Amount, error) {
 
 // Less0 is a-b where that is not below zero, and nothing otherwise.
 func (a Amount) Less0(b Amount) Amount {
-	r, err := a.Sub(b)
-	if err != nil {
+	var r Amount
+	if _, under := r.v.SubOverflow(&a.v, &b.v); under {
 		return Amount{}
 	}
 	return r
@@ -132,6 +175,16 @@ func (a Amount) Less0(b Amount) Amount {
 func (a Amount) MulDiv(num, den Amount, r Rounding) (Amount, error) {
 	if den.IsZero() {
 		return Amount{}, ErrDivByZero
+	}
+	if a.v.IsUint64() && num.v.IsUint64() && den.v.IsUint64() {
+		// Most amounts are that small, and one machine division gives both results.
+		if high, low := bits.Mul64(a.v[0], num.v[0]); high < den.v[0] {
+			n, rem := bits.Div64(high, low, den.v[0])
+			if r == Up && rem != 0 {
+				return FromUint64(n).Add(FromUint64(1))
+			}
+			return FromUint64(n), nil
+		}
 	}
 	var q Amount
 	if _, over := q.v.MulDivOverflow(&a.v, &num.v, &den.v); over {
@@ -159,18 +212,30 @@ func (a Amount) Share(p Percent, r Rounding) (Amount, error) {
 // Decimal shows a with a decimal point, for an asset of that many decimals,
 // without trailing zeros.
 func (a Amount) Decimal(decimals int) string {
-	s := a.String()
+	var room [2 * MaxDigits]byte
+	return string(a.appendDecimal(room[:0], decimals))
+}
+
+func (a Amount) appendDecimal(b []byte, decimals int) []byte {
+	var room [MaxDigits]byte
+	s := a.Append(room[:0])
 	if decimals <= 0 {
-		return s
+		return append(b, s...)
 	}
-	if len(s) <= decimals {
-		s = strings.Repeat("0", decimals-len(s)+1) + s
+	whole := max(len(s)-decimals, 0)
+	frac := bytes.TrimRight(s[whole:], "0")
+	if whole == 0 {
+		b = append(b, '0')
 	}
-	whole, frac := s[:len(s)-decimals], strings.TrimRight(s[len(s)-decimals:], "0")
-	if frac == "" {
-		return whole
+	b = append(b, s[:whole]...)
+	if len(frac) == 0 {
+		return b
 	}
-	return whole + "." + frac
+	b = append(b, '.')
+	for range decimals - len(s) {
+		b = append(b, '0')
+	}
+	return append(b, frac...)
 }
 
 // ParseDecimal reads what Decimal writes: more digits after the point than the

@@ -98,18 +98,32 @@ func allDigits(s string) bool {
 }
 
 // String shows percent points, as ParsePercent reads them.
-func (p Percent) String() string { return fixed(int64(p), perPoint, 4) }
+func (p Percent) String() string {
+	var room [maxFixed]byte
+	return string(p.Append(room[:0]))
+}
 
-// fixed shows n/scale with at most places decimals and no trailing zeros.
-func fixed(n, scale int64, places int) string {
-	sign := ""
+// Append writes the percent points behind b.
+func (p Percent) Append(b []byte) []byte { return appendFixed(b, int64(p), perPoint) }
+
+// maxFixed is longer than any number that appendFixed writes.
+const maxFixed = 32
+
+// appendFixed writes n/scale, scale being a power of ten, without trailing zeros.
+func appendFixed(b []byte, n, scale int64) []byte {
 	u := uint64(n)
 	if n < 0 {
-		sign, u = "-", -uint64(n)
+		b, u = append(b, '-'), -uint64(n)
 	}
-	whole, frac := u/uint64(scale), u%uint64(scale)
+	b = strconv.AppendUint(b, u/uint64(scale), 10)
+	frac := u % uint64(scale)
 	if frac == 0 {
-		return sign + strconv.FormatUint(whole, 10)
+		return b
 	}
-	return sign + strconv.FormatUint(whole, 10) + "." + strings.TrimRight(fmt.Sprintf("%0*d", places, frac), "0")
+	b = append(b, '.')
+	for place := uint64(scale) / 10; frac > 0; place /= 10 {
+		b = append(b, '0'+byte(frac/place))
+		frac %= place
+	}
+	return b
 }

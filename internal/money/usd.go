@@ -15,7 +15,13 @@ type USD int64
 const Dollar USD = 1_000_000
 
 // String shows dollars with at most six decimals.
-func (u USD) String() string { return fixed(int64(u), int64(Dollar), 6) }
+func (u USD) String() string {
+	var room [maxFixed]byte
+	return string(u.Append(room[:0]))
+}
+
+// Append writes the dollars behind b.
+func (u USD) Append(b []byte) []byte { return appendFixed(b, int64(u), int64(Dollar)) }
 
 // ParseUSD reads a decimal number of dollars with at most six decimals.
 func ParseUSD(s string) (USD, error) {

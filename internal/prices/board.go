@@ -65,7 +65,7 @@ type Board struct {
 	mu    sync.Mutex // held by Step and Confirm
 	told  map[string][]word
 	lines map[string]*line
-	shown atomic.Pointer[map[string]Status]
+	shown atomic.Pointer[map[string]*Status] // which nobody writes into
 }
 
 // word is the last usable thing that one source said of a symbol; zero is nothing.
@@ -115,7 +115,7 @@ func New(cfg Config, sources ...Source) (*Board, error) {
 	for _, symbol := range cfg.Symbols {
 		b.told[symbol], b.lines[symbol] = make([]word, len(sources)), &line{}
 	}
-	b.shown.Store(&map[string]Status{})
+	b.shown.Store(&map[string]*Status{})
 	return b, nil
 }
 
@@ -132,7 +132,13 @@ func (b *Board) Price(symbol string, now time.Time) (market.Price, error) {
 }
 
 // Since is when the word was given that the price of a symbol is made from.
-func (b *Board) Since(symbol string) time.Time { return (*b.shown.Load())[symbol].At }
+func (b *Board) Since(symbol string) time.Time {
+	s, ok := (*b.shown.Load())[symbol]
+	if !ok {
+		return time.Time{}
+	}
+	return s.At
+}
 
 func unavailable(text, symbol string) error {
 	return fault.New(fault.Unavailable, "provider_unavailable", text, symbol)
@@ -145,7 +151,7 @@ func (b *Board) All() []Status {
 	shown := *b.shown.Load()
 	all := make([]Status, 0, len(shown))
 	for _, s := range shown {
-		all = append(all, s)
+		all = append(all, *s)
 	}
 	slices.SortFunc(all, func(x, y Status) int { return strings.Compare(x.Symbol, y.Symbol) })
 	return all

@@ -9,12 +9,12 @@ import (
 
 // judge decides of every symbol what it is worth, and shows it.
 func (b *Board) judge(now time.Time) {
-	shown := make(map[string]Status, len(b.told))
+	shown := make(map[string]*Status, len(b.told))
 	for symbol, words := range b.told {
 		s := b.weigh(words, now)
 		s.Symbol = symbol
 		b.lines[symbol].take(&s, b.cfg, now)
-		shown[symbol] = s
+		shown[symbol] = &s
 	}
 	b.shown.Store(&shown)
 }
@@ -108,14 +108,14 @@ func (b *Board) Confirm(symbol string) (market.Price, error) {
 	at := l.nextAt
 	*l = line{good: l.next}
 	old := *b.shown.Load()
-	shown := make(map[string]Status, len(old))
+	shown := make(map[string]*Status, len(old))
 	for k, v := range old {
 		shown[k] = v
 	}
-	s := shown[symbol]
+	s := *shown[symbol]
 	s.Price, s.At = l.good, at
 	l.show(&s)
-	shown[symbol] = s
+	shown[symbol] = &s
 	b.shown.Store(&shown)
 	return l.good, nil
 }

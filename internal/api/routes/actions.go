@@ -73,7 +73,7 @@ func (r Rooms) requote(c *api.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.signed(o)
+		return r.signed(&o)
 	})
 }
 

@@ -47,10 +47,10 @@ func (r Rooms) quote(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.signed(o)
+	return r.signed(&o)
 }
 
-func (r Rooms) signed(o market.Offer) (any, error) {
+func (r Rooms) signed(o *market.Offer) (any, error) {
 	signature, err := r.Sign(o)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r Rooms) moved(err error) error {
 	if !ok {
 		return err
 	}
-	quote, signErr := r.signed(offer)
+	quote, signErr := r.signed(&offer)
 	if signErr != nil {
 		return signErr
 	}

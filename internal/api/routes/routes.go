@@ -27,7 +27,7 @@ type Rooms struct {
 	// process's and never stepped.
 	Now func() time.Time
 	// Sign vouches for a quote.
-	Sign func(o market.Offer) (string, error)
+	Sign func(o *market.Offer) (string, error)
 	// Show writes an address of a chain as people know it, ShowOf one of a family.
 	Show   func(id chain.ID, a chain.Address) string
 	ShowOf func(f chain.Family, a chain.Address) string

@@ -35,6 +35,15 @@ func Decode(body []byte, into any) error {
 	if err != nil {
 		return err
 	}
+	if fresh := reflect.New(target.Type()).Elem(); quick(body, shape, fresh) {
+		target.Set(fresh)
+		return nil
+	}
+	return decodeWhole(body, shape, target)
+}
+
+// decodeWhole is Decode of any body.
+func decodeWhole(body []byte, shape *Shape, target reflect.Value) error {
 	switch {
 	case len(body) > MaxBody:
 		return errTooLarge

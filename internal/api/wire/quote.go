@@ -138,14 +138,14 @@ type Quote struct {
 	ExpiresAt             Time             `json:"expiresAt" example:"2026-01-01T00:01:00.000Z"`
 	ValidForSeconds       int              `json:"validForSeconds" example:"60"`
 	Warnings              []Warning        `json:"warnings"`
-	Signature             string           `json:"signature" doc:"ed25519 over the terms, by the key in GET /v2/version." example:"ed25519:bm90IGEgcmVhbCBvbmU"`
+	Signature             string           `json:"signature" maxLength:"512" doc:"ed25519 over the terms, by quoteKey of GET /v2/version, which says how to verify it: ed25519:SIGNATURE, or ed25519:SIGNATURE:TURNS:PATH where quotes made at the same time share one signature." example:"ed25519:bm90IGEgcmVhbCBvbmU"`
 	AsOf                  Time             `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
 }
 
 // QuoteOf is an offer as callers see it. Addresses are written as people know them,
 // which is also how they are signed.
-func QuoteOf(o market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) Quote {
-	q := Quote{
+func QuoteOf(o *market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) *Quote {
+	q := &Quote{
 		QuoteID: string(o.Quote.ID), Kind: "swap", Side: string(o.Side), RateMode: string(o.Quote.Mode), FundingMode: desk.DepositAddress,
 		From: sumOf(a, o.Quote.Give, o.Quote.In, o.GiveUSD), To: sumOf(a, o.Quote.Get, o.Quote.Out, o.GetUSD),
 		MinToAmount: Amount{o.MinOut}, MaxFromAmount: Amount{o.MaxFrom}, PriceImpactPercent: Percent(o.Impact), Rate: o.Rate(),
@@ -158,8 +158,10 @@ func QuoteOf(o market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) s
 		s := Percent(o.Slippage)
 		q.SlippagePercent = &s
 	}
-	for _, c := range o.Charges() {
-		q.Fees = append(q.Fees, Fee{Kind: c.Kind, AmountUSD: USD(c.USD)})
+	charges := o.Charges()
+	q.Fees = make([]Fee, len(charges))
+	for i, c := range charges {
+		q.Fees[i] = Fee{Kind: c.Kind, AmountUSD: USD(c.USD)}
 	}
 	if e := o.Earning; e != nil && !e.Skipped {
 		q.IntegratorFee = &IntegratorFee{Percent: Percent(e.Percent), AmountUSD: USD(e.USD), PayoutAddress: show(o.Quote.Give.Chain, e.PayTo)}

@@ -113,7 +113,7 @@ func (t *Time) Describe() map[string]any {
 }
 
 // MarshalText shows the moment.
-func (t Time) MarshalText() ([]byte, error) { return t.UTC().AppendFormat(nil, timeForm), nil }
+func (t Time) MarshalText() ([]byte, error) { return appendTime(nil, t.Time), nil }
 
 // MarshalJSON keeps the embedded time from writing itself with nanoseconds.
 func (t Time) MarshalJSON() ([]byte, error) {

@@ -32,6 +32,8 @@ type Shape struct {
 	Fields []Field // of an object, in the order of its struct
 	Elem   *Shape  // of a list or a map
 	byName map[string]int
+	// required has a bit for each field that must be there, by its place in Fields.
+	required uint64
 }
 
 // Field is one member of an object.
@@ -145,6 +147,9 @@ func objectOf(t reflect.Type, inside []reflect.Type) (*Shape, error) {
 			return nil, fmt.Errorf("wire type %s has two fields %s", t, f.Name)
 		}
 		s.byName[f.Name] = len(s.Fields)
+		if f.Required && len(s.Fields) < maxFields {
+			s.required |= 1 << len(s.Fields)
+		}
 		s.Fields = append(s.Fields, f)
 	}
 	if len(s.Fields) > maxFields {
