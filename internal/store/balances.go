@@ -16,9 +16,16 @@ FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.ass
 
 var reservationsAmong = among(sqlReservation)
 
+// entry is one in the books. What a fresh order reserves has its own name, so that
+// nobody needs to ask whether it is there.
+type entry struct {
+	ledger.Entry
+	fresh bool
+}
+
 // missing are the questions for the balances and reservations that the entries
 // touch and that nobody has read yet.
-func (t *tx) missing(entries []ledger.Entry) []stmt {
+func (t *tx) missing(entries []entry) []stmt {
 	var ss []stmt
 	var names []any
 	key := func(k ledger.Key) {
@@ -48,7 +55,9 @@ func (t *tx) missing(entries []ledger.Entry) []stmt {
 			name(n)
 		}
 		for _, r := range e.Reserve {
-			name(r.Name)
+			if !e.fresh {
+				name(r.Name)
+			}
 			key(ledger.Key{Account: r.From, Asset: r.Asset})
 		}
 	}

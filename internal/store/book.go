@@ -26,8 +26,9 @@ ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = e
 
 var (
 	ordersAmong     = among(sqlOrders)
-	setReservations = newMany(`INSERT INTO reservations (name, account, asset, amount) VALUES `, "(", ")",
-		` ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`, 4)
+	newReservations = inserts(`INSERT INTO reservations (name, account, asset, amount)`, "tttt", "")
+	setReservations = inserts(`INSERT INTO reservations (name, account, asset, amount)`, "tttt",
+		` ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`)
 )
 
 // booking is an operation on an order or on the books.
@@ -98,10 +99,10 @@ func (t *tx) bookRound(round []*op) error {
 		return err
 	}
 	t.decideAll(again)
-	var entries []ledger.Entry
+	var entries []entry
 	for _, o := range round {
 		if o.err == nil {
-			entries = append(entries, o.booking.change.Entry)
+			entries = append(entries, entry{o.booking.change.Entry, o.booking.fresh})
 		}
 	}
 	if err := t.read(t.missing(entries)...); err != nil {
@@ -133,10 +134,10 @@ func (t *tx) openBooks(ops []*op) error {
 	} else {
 		ss = append(ss, ask(func(r row) error { return r.Scan(&t.head.seq, &t.head.posting) }, sqlHead))
 	}
-	var ahead []ledger.Entry
+	var ahead []entry
 	var ids []order.ID
 	for _, o := range ops {
-		ahead = append(ahead, o.booking.ahead)
+		ahead = append(ahead, entry{o.booking.ahead, o.booking.fresh})
 		ss = append(ss, t.door.ask(o.booking)...)
 		id := o.booking.id
 		if _, known := t.orders[id]; known || id == "" {
@@ -146,7 +147,9 @@ func (t *tx) openBooks(ops []*op) error {
 			t.guessed[id], t.memo.used = true, true
 			continue
 		}
-		ids = append(ids, id)
+		if !o.booking.fresh { // else its key says whether it is there
+			ids = append(ids, id)
+		}
 	}
 	ss = append(ss, t.door.askAll()...)
 	ss = append(ss, t.askOrders(ids)...)
@@ -181,7 +184,9 @@ func (t *tx) add(m *many, values ...any) {
 // flush queues the rows that were added.
 func (t *tx) flush(kinds ...*many) {
 	for _, m := range kinds {
-		m.each(t.rows[m], func(sql string, args []any) { t.write(sql, args...) })
+		if rows := t.rows[m]; len(rows) > 0 {
+			t.queue = append(t.queue, stmt{many: m, args: rows})
+		}
 		delete(t.rows, m)
 	}
 }
@@ -300,13 +305,17 @@ func (t *tx) closeBooks() {
 	}
 	slices.Sort(names)
 	for _, n := range names {
-		if r, ok := t.books.Reservations[n]; ok {
+		r, ok := t.books.Reservations[n]
+		switch {
+		case ok && t.asked[n]:
 			t.add(setReservations, n, string(r.From), r.Asset.String(), r.Amount.String())
-		} else {
+		case ok: // of a new order: there can be none of that name, and its key sees to it
+			t.add(newReservations, n, string(r.From), r.Asset.String(), r.Amount.String())
+		case t.asked[n]:
 			t.write(sqlDropReservation, n)
 		}
 	}
-	t.flush(setReservations)
+	t.flush(newReservations, setReservations)
 }
 
 // perOrder reports whether an account belongs to a single order.

@@ -20,10 +20,10 @@ ON CONFLICT (integrator, digest) DO UPDATE SET day = excluded.day`
 )
 
 var (
-	newOpen     = inserts(`INSERT INTO open_orders (subject, created_at, order_id)`, 3)
-	newRequests = inserts(`INSERT INTO requests (scope, key, body, order_id, at)`, 5)
-	addTallies  = newMany(`INSERT INTO tallies (subject, name, bucket, n) VALUES `, "(", ")",
-		` ON CONFLICT (subject, bucket, name) DO UPDATE SET n = tallies.n + excluded.n`, 4)
+	newOpen     = inserts(`INSERT INTO open_orders (subject, created_at, order_id)`, "tnt", "")
+	newRequests = inserts(`INSERT INTO requests (scope, key, body, order_id, at)`, "ttttn", "")
+	addTallies  = inserts(`INSERT INTO tallies (subject, name, bucket, n)`, "ttnn",
+		` ON CONFLICT (subject, bucket, name) DO UPDATE SET n = tallies.n + excluded.n`)
 )
 
 // door is what a transaction knows of the counts beside orders.

@@ -9,9 +9,11 @@ import (
 type row interface{ Scan(dest ...any) error }
 
 // stmt is a statement on its way to the database. each gets every row of its
-// answer; it is nil where no answer is wanted.
+// answer; it is nil where no answer is wanted. With many it is over as many rows as
+// args has, and sql is empty.
 type stmt struct {
 	sql  string
+	many *many
 	args []any
 	each func(row) error
 }

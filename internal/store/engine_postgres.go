@@ -81,6 +81,7 @@ func (e *pgEngine) session(ctx context.Context) (session, error) {
 
 // pgSend runs statements in one round trip.
 func pgSend(ctx context.Context, conn *sql.Conn, ss []stmt) error {
+	ss = arrays(ss)
 	return conn.Raw(func(dc any) error {
 		c := dc.(*stdlib.Conn).Conn()
 		b := &pgx.Batch{QueuedQueries: make([]*pgx.QueuedQuery, 0, len(ss))}
@@ -95,6 +96,22 @@ func pgSend(ctx context.Context, conn *sql.Conn, ss []stmt) error {
 		}
 		return results.Close()
 	})
+}
+
+// arrays writes statements over many rows as single ones over arrays.
+func arrays(ss []stmt) []stmt {
+	all := make([]stmt, 0, len(ss))
+	for _, s := range ss {
+		switch {
+		case s.many == nil:
+			all = append(all, s)
+		case s.many.bulk == "":
+			all = append(all, spread([]stmt{s})...)
+		default:
+			all = append(all, stmt{sql: s.many.bulk, args: s.many.columns(s.args), each: s.each})
+		}
+	}
+	return all
 }
 
 func pgNext(results pgx.BatchResults, s stmt) error {

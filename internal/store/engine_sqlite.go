@@ -27,6 +27,7 @@ type lite struct {
 // a goroutine for every statement, so the caller's is not passed on: no statement
 // here waits for anything but the disk.
 func (l *lite) run(ss []stmt) error {
+	ss = spread(ss)
 	for len(ss) > 0 {
 		n := 0
 		for n < len(ss) && ss[n].each == nil {

@@ -10,8 +10,10 @@ const (
 	sqlRead   = `SELECT chain FROM tracks`
 )
 
-// depositAddresses finds which of some addresses of a chain are deposit addresses.
-var depositAddresses = amongOf(`SELECT chain, address FROM addresses WHERE chain`, "address")
+// depositAddresses finds which of some addresses are deposit addresses. It does not ask
+// for the chain: PostgreSQL, which plans it while the table is empty, would take the
+// index of the chain's numbers and read every address that the chain ever had.
+var depositAddresses = anyOf(`SELECT chain, address FROM addresses WHERE address`)
 
 // house is what a transaction knows of the chains that new orders are on, and of the
 // addresses that their money goes to. It is asked once for all of them.
@@ -60,21 +62,21 @@ func (h *house) ask() (ss []stmt) {
 		}
 		ss = append(ss, ask(note(h.halted), sqlClosed), ask(note(h.read), sqlRead))
 	}
-	on := map[chain.ID][]any{}
+	var addresses []any
 	for p := range h.strange {
-		on[p.on] = append(on[p.on], p.address)
+		addresses = append(addresses, p.address)
 	}
-	for id, addresses := range on {
-		depositAddresses.eachOf(string(id), addresses, func(sql string, args []any) {
-			ss = append(ss, ask(func(r row) error {
-				var p place
-				err := r.Scan((*string)(&p.on), &p.address)
-				h.strange[p] = true
-				return err
-			}, sql, args...))
-		})
+	if len(addresses) == 0 {
+		return ss
 	}
-	return ss
+	return append(ss, stmt{many: depositAddresses, args: addresses, each: func(r row) error {
+		var p place
+		err := r.Scan((*string)(&p.on), &p.address)
+		if _, asked := h.strange[p]; asked {
+			h.strange[p] = true
+		}
+		return err
+	}})
 }
 
 // serves says why the house does not take a new order.

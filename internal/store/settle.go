@@ -18,12 +18,12 @@ var _ settle.Store = (*DB)(nil)
 // What the changes of a batch add, each kind in as few statements as there can be.
 var (
 	newOrders = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at,
-  session, key, reference)`, 13)
-	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, 5)
-	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, 11)
-	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, 8)
-	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, 4)
-	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, 7)
+  session, key, reference)`, "tnttnnnntnttt", "")
+	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, "ttttn", "")
+	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, "nttnntttttt", "")
+	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, "tttnnntt", "")
+	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, "tttn", "")
+	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, "ntttttn", "")
 )
 
 // A move of an order that is not at the version it was made from sets the version
@@ -39,6 +39,7 @@ var (
 
 const (
 	sqlEventKnown   = `SELECT version FROM order_events WHERE order_id = $1 AND key = $2`
+	sqlOrderThere   = `SELECT 1 FROM orders WHERE id = $1`
 	sqlAddressOwner = `SELECT order_id FROM addresses WHERE chain = $1 AND address = $2`
 )
 
@@ -146,8 +147,9 @@ func (db *DB) Create(ctx context.Context, c order.Change) error {
 	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, made: &c, decide: func(order.Order) (order.Change, error) { return c, nil }}
 	return db.writer.do(ctx, &op{booking: b, conflict: func(t *tx) error {
 		taken := false
-		err := t.read(ask(func(row) error { taken = true; return nil },
-			sqlAddressOwner, string(c.Now.Quote.Give.Chain), c.Now.DepositTo.Text()))
+		found := func(row) error { taken = true; return nil }
+		err := t.read(ask(found, sqlOrderThere, string(c.Now.ID)),
+			ask(found, sqlAddressOwner, string(c.Now.Quote.Give.Chain), c.Now.DepositTo.Text()))
 		if err == nil && taken {
 			return fmt.Errorf("order %s: %w", c.Now.ID, settle.ErrTaken)
 		}
