@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
-	sqlReservation = `SELECT r.name, r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
+	sqlBalance     = `SELECT version, debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
+	sqlReservation = `SELECT r.name, r.account, r.asset, r.amount, b.version, b.debits, b.credits, b.reserved
 FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name`
 )
 
@@ -33,9 +33,15 @@ func (t *tx) missing(entries []entry) []stmt {
 			return
 		}
 		t.loaded[k] = true
+		if kept, ok := t.memo.balances[k]; ok {
+			t.books.Balances[k], t.versions[k] = kept.balance, kept.version
+			t.assumed, t.memo.used = true, true
+			return
+		}
 		ss = append(ss, ask(func(r row) error {
-			b, err := scanBalance(r)
-			t.books.Balances[k] = b
+			var version int64
+			b, err := scanBalance(r, &version)
+			t.books.Balances[k], t.versions[k] = b, version
 			return err
 		}, sqlBalance, string(k.Account), k.Asset.String()))
 	}
@@ -70,7 +76,8 @@ func (t *tx) missing(entries []entry) []stmt {
 func (t *tx) askReservations(sql string, args []any) stmt {
 	return ask(func(r row) error {
 		var name, account, asset, amount string
-		b, err := scanBalance(r, &name, &account, &asset, &amount)
+		var version int64
+		b, err := scanBalance(r, &name, &account, &asset, &amount, &version)
 		if err != nil {
 			return err
 		}
@@ -84,7 +91,7 @@ func (t *tx) askReservations(sql string, args []any) stmt {
 		t.books.Reservations[name] = held
 		if k := (ledger.Key{Account: held.From, Asset: held.Asset}); !t.loaded[k] {
 			t.loaded[k] = true
-			t.books.Balances[k] = b
+			t.books.Balances[k], t.versions[k] = b, version
 		}
 		return nil
 	}, sql, args...)

@@ -98,22 +98,6 @@ func pgSend(ctx context.Context, conn *sql.Conn, ss []stmt) error {
 	})
 }
 
-// arrays writes statements over many rows as single ones over arrays.
-func arrays(ss []stmt) []stmt {
-	all := make([]stmt, 0, len(ss))
-	for _, s := range ss {
-		switch {
-		case s.many == nil:
-			all = append(all, s)
-		case s.many.bulk == "":
-			all = append(all, spread([]stmt{s})...)
-		default:
-			all = append(all, stmt{sql: s.many.bulk, args: s.many.columns(s.args), each: s.each})
-		}
-	}
-	return all
-}
-
 func pgNext(results pgx.BatchResults, s stmt) error {
 	if s.each == nil {
 		tag, err := results.Exec()
@@ -174,6 +158,8 @@ func (e *pgEngine) close() error {
 type pgSession struct{ e *pgEngine }
 
 func (s *pgSession) begin() []stmt { return []stmt{do(pgBegin), do(pgLocks)} }
+
+func (s *pgSession) guards() bool { return true }
 
 // send is not for the caller's context: a batch holds what others wait for too, so
 // only the time limit may end it. The limit is the connection's own, because pgx

@@ -189,6 +189,8 @@ type liteSession struct {
 
 func (s *liteSession) begin() []stmt { return []stmt{do("BEGIN IMMEDIATE")} }
 
+func (s *liteSession) guards() bool { return false } // asking costs nothing here
+
 func (s *liteSession) send(_ context.Context, ss []stmt) error {
 	n := len(ss) - 1
 	if n < 0 || ss[n].sql != sqlCommit {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -51,7 +50,7 @@ func anyOf(head string) *many {
 func updates(table, set, key string, types ...string) *many {
 	m := &many{width: len(types)}
 	named := func(name func(column int) string) string {
-		return placeholder.ReplaceAllStringFunc(set, func(found string) string {
+		return parameter.ReplaceAllStringFunc(set, func(found string) string {
 			n, _ := strconv.Atoi(found[1:])
 			return name(n)
 		})
@@ -87,8 +86,6 @@ func updates(table, set, key string, types ...string) *many {
 	}
 	return m
 }
-
-var placeholder = regexp.MustCompile(`\$\d+`)
 
 func newMany(head, open, shut, tail string, width int) *many {
 	m := &many{width: width}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/feed"
 	"ferry/internal/ledger"
 	"ferry/internal/money"
 	"ferry/internal/order"
@@ -105,7 +106,9 @@ func (t *tx) writeLines(b *booking) {
 	c, l := b.change, b.lines
 	o, id := c.Now, string(c.Now.ID)
 	t.head.seq++
-	t.fed = true
+	t.fed = append(t.fed, feed.Entry{
+		Seq: t.head.seq, Order: o.ID, Version: o.Version, Event: c.Event.Name(), From: c.From, State: o.State, At: unmicro(micro(c.At)),
+	})
 	seq, due := t.head.seq, dueAt(o)
 	var termsSeq any
 	if l.terms != nil {
@@ -144,7 +147,11 @@ func dueAt(o order.Order) any {
 
 // Create implements settle.Store.
 func (db *DB) Create(ctx context.Context, c order.Change) error {
-	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, made: &c, decide: func(order.Order) (order.Change, error) { return c, nil }}
+	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, made: &c, change: c, ready: true}
+	var err error
+	if b.lines, err = linesOf(order.Order{}, c); err != nil { // here, not while others wait for the writer
+		return err
+	}
 	return db.writer.do(ctx, &op{booking: b, conflict: func(t *tx) error {
 		taken := false
 		found := func(row) error { taken = true; return nil }

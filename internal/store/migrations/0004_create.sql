@@ -1,6 +1,8 @@
 -- What making an order looks up and writes, made cheaper.
 -- Deposit addresses are found by the address, whatever the chain. That an order has
 -- one address only follows from its own key: both are written together, once.
+-- What a writer remembers of a balance counts only while its version is the same.
+ALTER TABLE balances ADD COLUMN version BIGINT NOT NULL DEFAULT 0;
 --postgres ALTER TABLE addresses DROP CONSTRAINT addresses_order_id_key;
 --postgres ALTER TABLE addresses DROP CONSTRAINT addresses_pkey, ADD PRIMARY KEY (address, chain);
 --sqlite ALTER TABLE addresses RENAME TO addresses_before;
