@@ -43,11 +43,11 @@ type booking struct {
 	made   *order.Change // what a new order asks beside the books; nil for any other
 	decide func(o order.Order) (order.Change, error)
 
-	was    order.Order // as it was when that was decided
+	was    *order.Order // as it was when that was decided; nil before it is there
 	change order.Change
-	ready  bool        // the change and its lines are known beforehand
-	lines  lines       // what the change writes; empty for an entry without an order
-	now    order.Order // as it is after the operation, or as it was if the fact is known
+	ready  bool         // the change and its lines are known beforehand
+	lines  lines        // what the change writes; empty for an entry without an order
+	now    *order.Order // as it is after the operation, or as it was if the fact is known
 }
 
 // book runs the bookings of a batch: all orders are read at once, all decisions
@@ -234,6 +234,7 @@ func (t *tx) decideAll(round []*op) {
 // decide asks what becomes of the order as it is now.
 func (t *tx) decide(b *booking) (err error) {
 	var was order.Order
+	b.was = nil
 	if b.id != "" {
 		switch found := t.orders[b.id]; {
 		case b.fresh && found != nil:
@@ -243,7 +244,7 @@ func (t *tx) decide(b *booking) (err error) {
 			return fmt.Errorf("order %s: %w", b.id, settle.ErrNotFound)
 		default:
 			was = *found
-			b.was, b.now = was, was
+			b.was, b.now = found, found
 		}
 	}
 	if b.ready {
@@ -252,7 +253,7 @@ func (t *tx) decide(b *booking) (err error) {
 	if b.change, err = b.decide(was); err != nil || b.change.Event == nil {
 		return err
 	}
-	b.lines, err = linesOf(was, b.change)
+	b.lines, err = linesOf(was, &b.change)
 	return err
 }
 

@@ -154,8 +154,11 @@ func (d *door) admits(b *booking, blind bool) error {
 }
 
 // write queues what a change means for the counts.
-func (d *door) write(t *tx, was order.Order, c order.Change) {
-	o, id := c.Now, string(c.Now.ID)
+func (d *door) write(t *tx, was *order.Order, c *order.Change) {
+	o, id := &c.Now, string(c.Now.ID)
+	if was == nil {
+		was = &order.Order{}
+	}
 	if c.Was == 0 {
 		for _, subject := range o.Origin.Counts {
 			d.added[subject]++
@@ -171,11 +174,11 @@ func (d *door) write(t *tx, was order.Order, c order.Change) {
 			t.write(sqlNoLongerOpen, subject, micro(o.CreatedAt), id)
 		}
 	}
-	d.tally(report.Tallies(was, c))
+	d.tally(report.Tallies(*was, *c))
 }
 
 // seen notes the end user of a new order.
-func (d *door) seen(t *tx, c order.Change) {
+func (d *door) seen(t *tx, c *order.Change) {
 	who, ok := clientOf(c.Now)
 	if !ok {
 		return

@@ -47,16 +47,16 @@ const (
 // lines are what a change writes beside its entry in the books.
 type lines struct {
 	event, after string
-	terms        any         // text, or NULL where they are those of before
-	wakes        bool        // the time at which somebody looks at the order is set anew
-	now          order.Order // as it will be read back
+	terms        any          // text, or NULL where they are those of before
+	wakes        bool         // the time at which somebody looks at the order is set anew
+	now          *order.Order // as it will be read back
 	work         []wished
 	asks         []order.Reason
 }
 
 // linesOf turns a change into rows. It refuses a change that does not follow from
 // the order it was made of.
-func linesOf(was order.Order, c order.Change) (l lines, err error) {
+func linesOf(was order.Order, c *order.Change) (l lines, err error) {
 	if c.Now.ID == "" || (was.ID != "" && was.ID != c.Now.ID) || c.Was != was.Version || c.Now.Version != was.Version+1 {
 		return l, fmt.Errorf("order %s: a change of %s from version %d to %d does not follow version %d",
 			was.ID, c.Now.ID, c.Was, c.Now.Version, was.Version)
@@ -64,7 +64,7 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 	terms := was
 	if !sameTerms(was, c.Now) {
 		r := termsToRow(c.Now)
-		if l.terms, err = writeDoc(r); err != nil {
+		if l.terms, err = writeDoc(&r); err != nil {
 			return l, fmt.Errorf("order %s: %w", c.Now.ID, err)
 		}
 		if terms, err = r.order(); err != nil {
@@ -72,11 +72,13 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 		}
 	}
 	r := orderToRow(c.Now)
-	if l.after, err = writeDoc(r); err != nil {
+	if l.after, err = writeDoc(&r); err != nil {
 		return l, fmt.Errorf("order %s: %w", c.Now.ID, err)
 	}
-	l.now, l.wakes = r.order(terms), wakes(was, c)
-	if l.event, err = writeDoc(eventToRow(c.Event)); err != nil {
+	now := r.order(terms)
+	l.now, l.wakes = &now, wakes(was, c)
+	event := eventToRow(c.Event)
+	if l.event, err = writeDoc(&event); err != nil {
 		return l, fmt.Errorf("order %s: %s: %w", c.Now.ID, c.Event.Name(), err)
 	}
 	for _, e := range c.Effects {
@@ -96,20 +98,20 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 // wakes reports whether the time to look at the order must be set anew. It may
 // stay where it is while the order's own time only moves on: whoever looks too
 // early finds that, and looks again when it comes.
-func wakes(was order.Order, c order.Change) bool {
+func wakes(was order.Order, c *order.Change) bool {
 	before, next := was.NextDue(), c.Now.NextDue()
 	return !next.IsZero() && (before.IsZero() || next.Before(before) || !before.After(c.At))
 }
 
 // writeLines queues the rows of a change.
 func (t *tx) writeLines(b *booking) {
-	c, l := b.change, b.lines
-	o, id := c.Now, string(c.Now.ID)
+	c, l := &b.change, &b.lines
+	o, id := &c.Now, string(c.Now.ID)
 	t.head.seq++
 	t.fed = append(t.fed, feed.Entry{
 		Seq: t.head.seq, Order: o.ID, Version: o.Version, Event: c.Event.Name(), From: c.From, State: o.State, At: unmicro(micro(c.At)),
 	})
-	seq, due := t.head.seq, dueAt(o)
+	seq, due := t.head.seq, dueAt(*o)
 	var termsSeq any
 	if l.terms != nil {
 		termsSeq = seq
@@ -133,7 +135,7 @@ func (t *tx) writeLines(b *booking) {
 	}
 	t.door.write(t, b.was, c)
 	b.now = l.now
-	t.orders[o.ID] = &l.now
+	t.orders[o.ID] = l.now
 }
 
 // dueAt is when the order's time comes, or NULL.
@@ -147,18 +149,19 @@ func dueAt(o order.Order) any {
 
 // Create implements settle.Store.
 func (db *DB) Create(ctx context.Context, c order.Change) error {
-	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, made: &c, change: c, ready: true}
+	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, change: c, ready: true}
+	b.made = &b.change
 	var err error
-	if b.lines, err = linesOf(order.Order{}, c); err != nil { // here, not while others wait for the writer
+	if b.lines, err = linesOf(order.Order{}, b.made); err != nil { // here, not while others wait for the writer
 		return err
 	}
 	return db.writer.do(ctx, &op{booking: b, conflict: func(t *tx) error {
 		taken := false
 		found := func(row) error { taken = true; return nil }
-		err := t.read(ask(found, sqlOrderThere, string(c.Now.ID)),
-			ask(found, sqlAddressOwner, string(c.Now.Quote.Give.Chain), c.Now.DepositTo.Text()))
+		err := t.read(ask(found, sqlOrderThere, string(b.id)),
+			ask(found, sqlAddressOwner, string(b.made.Now.Quote.Give.Chain), b.made.Now.DepositTo.Text()))
 		if err == nil && taken {
-			return fmt.Errorf("order %s: %w", c.Now.ID, settle.ErrTaken)
+			return fmt.Errorf("order %s: %w", b.id, settle.ErrTaken)
 		}
 		return err
 	}})
@@ -174,7 +177,11 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 		known := false
 		err := t.read(
 			ask(func(row) error { known = true; return nil }, sqlEventKnown, string(id), b.change.Event.Key()),
-			ask(func(r row) (err error) { b.now, err = scanOrder(r); return err }, sqlOrder, string(id)))
+			ask(func(r row) error {
+				o, err := scanOrder(r)
+				b.now = &o
+				return err
+			}, sqlOrder, string(id)))
 		if err == nil && known {
 			return fmt.Errorf("order %s: %s: %w", id, b.change.Event.Name(), order.ErrKnown)
 		}
@@ -183,7 +190,7 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 	if err != nil && !errors.Is(err, order.ErrKnown) {
 		return order.Order{}, err
 	}
-	return b.now, err
+	return *b.now, err
 }
 
 // Order implements settle.Store.
