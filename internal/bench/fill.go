@@ -141,7 +141,7 @@ func settleBooks(ctx context.Context, db *sql.DB, n int, reserved money.Amount) 
 		{"DELETE FROM order_events WHERE order_id = $1", []any{id}},
 		{"DELETE FROM addresses WHERE order_id = $1", []any{id}},
 		{"DELETE FROM reservations WHERE name = $1", []any{id + "/payout"}},
-		{"UPDATE balances SET reserved = $1 WHERE reserved <> '0'", []any{all.String()}},
+		{"UPDATE balances SET reserved = $1, version = version + 1 WHERE reserved <> '0'", []any{all.String()}},
 	} {
 		if _, err := db.ExecContext(ctx, s.text, s.args...); err != nil {
 			return fmt.Errorf("%.40q: %w", s.text, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"runtime/pprof"
 	"strconv"
@@ -86,6 +87,15 @@ func profiled(path string) (end func() error, err error) {
 	}
 	return func() error {
 		pprof.StopCPUProfile()
-		return f.Close()
+		return errors.Join(f.Close(), allocated(path+".allocs"))
 	}, nil
+}
+
+// allocated writes down what was allocated since the start, and by whom.
+func allocated(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
 }

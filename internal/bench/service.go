@@ -75,7 +75,12 @@ func (s *service) stop() error {
 }
 
 // runServer is what the other process does: it serves until its standard input ends.
-func runServer(ctx context.Context, kind, address string) error {
+func runServer(ctx context.Context, kind, address string) (err error) {
+	end, err := profiled(os.Getenv("FERRY_BENCH_PROFILE_" + strings.ToUpper(kind)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

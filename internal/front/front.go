@@ -204,6 +204,7 @@ func (f *Front) heard(ctx context.Context) access.Config {
 
 // Run drives everything until ctx ends.
 func (f *Front) Run(ctx context.Context) error {
+	roomy()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })

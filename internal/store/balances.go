@@ -9,16 +9,23 @@ import (
 )
 
 const (
-	sqlBalance     = `SELECT debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
-	sqlReservation = `SELECT r.name, r.account, r.asset, r.amount, b.debits, b.credits, b.reserved
+	sqlBalance     = `SELECT version, debits, credits, reserved FROM balances WHERE account = $1 AND asset = $2`
+	sqlReservation = `SELECT r.name, r.account, r.asset, r.amount, b.version, b.debits, b.credits, b.reserved
 FROM reservations r JOIN balances b ON b.account = r.account AND b.asset = r.asset WHERE r.name`
 )
 
 var reservationsAmong = among(sqlReservation)
 
+// entry is one in the books. What a fresh order reserves has its own name, so that
+// nobody needs to ask whether it is there.
+type entry struct {
+	ledger.Entry
+	fresh bool
+}
+
 // missing are the questions for the balances and reservations that the entries
 // touch and that nobody has read yet.
-func (t *tx) missing(entries []ledger.Entry) []stmt {
+func (t *tx) missing(entries []entry) []stmt {
 	var ss []stmt
 	var names []any
 	key := func(k ledger.Key) {
@@ -26,9 +33,15 @@ func (t *tx) missing(entries []ledger.Entry) []stmt {
 			return
 		}
 		t.loaded[k] = true
+		if kept, ok := t.memo.balances[k]; ok {
+			t.books.Balances[k], t.versions[k] = kept.balance, kept.version
+			t.assumed, t.memo.used = true, true
+			return
+		}
 		ss = append(ss, ask(func(r row) error {
-			b, err := scanBalance(r)
-			t.books.Balances[k] = b
+			var version int64
+			b, err := scanBalance(r, &version)
+			t.books.Balances[k], t.versions[k] = b, version
 			return err
 		}, sqlBalance, string(k.Account), k.Asset.String()))
 	}
@@ -48,7 +61,9 @@ func (t *tx) missing(entries []ledger.Entry) []stmt {
 			name(n)
 		}
 		for _, r := range e.Reserve {
-			name(r.Name)
+			if !e.fresh {
+				name(r.Name)
+			}
 			key(ledger.Key{Account: r.From, Asset: r.Asset})
 		}
 	}
@@ -61,7 +76,8 @@ func (t *tx) missing(entries []ledger.Entry) []stmt {
 func (t *tx) askReservations(sql string, args []any) stmt {
 	return ask(func(r row) error {
 		var name, account, asset, amount string
-		b, err := scanBalance(r, &name, &account, &asset, &amount)
+		var version int64
+		b, err := scanBalance(r, &name, &account, &asset, &amount, &version)
 		if err != nil {
 			return err
 		}
@@ -75,7 +91,7 @@ func (t *tx) askReservations(sql string, args []any) stmt {
 		t.books.Reservations[name] = held
 		if k := (ledger.Key{Account: held.From, Asset: held.Asset}); !t.loaded[k] {
 			t.loaded[k] = true
-			t.books.Balances[k] = b
+			t.books.Balances[k], t.versions[k] = b, version
 		}
 		return nil
 	}, sql, args...)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -17,17 +18,21 @@ const (
 	sqlHead   = `SELECT (SELECT COALESCE(MAX(seq), 0) FROM order_events), (SELECT COALESCE(MAX(seq), 0) FROM postings)`
 	sqlOrders = `SELECT made.terms, e.after FROM orders o
 JOIN order_events made ON made.seq = o.terms_seq JOIN order_events e ON e.seq = o.seq WHERE o.id`
-	sqlOrder      = sqlOrders + ` = $1`
-	sqlSetBalance = `INSERT INTO balances (account, asset, debits, credits, reserved) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, reserved = excluded.reserved`
+	sqlOrder           = sqlOrders + ` = $1`
 	sqlDropBalance     = `DELETE FROM balances WHERE account = $1 AND asset = $2`
 	sqlDropReservation = `DELETE FROM reservations WHERE name = $1`
 )
 
 var (
-	ordersAmong     = among(sqlOrders)
-	setReservations = newMany(`INSERT INTO reservations (name, account, asset, amount) VALUES `, "(", ")",
-		` ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`, 4)
+	ordersAmong = among(sqlOrders)
+	// A balance that is not at the version it was computed from gets NULL for one,
+	// which the column refuses.
+	setBalances = inserts(`INSERT INTO balances (account, asset, debits, credits, reserved, version)`, "tttttn",
+		` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, reserved = excluded.reserved,
+  version = CASE WHEN balances.version = excluded.version - 1 THEN excluded.version END`)
+	newReservations = inserts(`INSERT INTO reservations (name, account, asset, amount)`, "tttt", "")
+	setReservations = inserts(`INSERT INTO reservations (name, account, asset, amount)`, "tttt",
+		` ON CONFLICT (name) DO UPDATE SET account = excluded.account, asset = excluded.asset, amount = excluded.amount`)
 )
 
 // booking is an operation on an order or on the books.
@@ -38,10 +43,11 @@ type booking struct {
 	made   *order.Change // what a new order asks beside the books; nil for any other
 	decide func(o order.Order) (order.Change, error)
 
-	was    order.Order // as it was when that was decided
+	was    *order.Order // as it was when that was decided; nil before it is there
 	change order.Change
-	lines  lines       // what the change writes; empty for an entry without an order
-	now    order.Order // as it is after the operation, or as it was if the fact is known
+	ready  bool         // the change and its lines are known beforehand
+	lines  lines        // what the change writes; empty for an entry without an order
+	now    *order.Order // as it is after the operation, or as it was if the fact is known
 }
 
 // book runs the bookings of a batch: all orders are read at once, all decisions
@@ -98,10 +104,10 @@ func (t *tx) bookRound(round []*op) error {
 		return err
 	}
 	t.decideAll(again)
-	var entries []ledger.Entry
+	var entries []entry
 	for _, o := range round {
 		if o.err == nil {
-			entries = append(entries, o.booking.change.Entry)
+			entries = append(entries, entry{o.booking.change.Entry, o.booking.fresh})
 		}
 	}
 	if err := t.read(t.missing(entries)...); err != nil {
@@ -112,6 +118,9 @@ func (t *tx) bookRound(round []*op) error {
 			continue
 		}
 		o.err = t.apply(o.booking)
+		if o.err != nil && (t.blind || t.assumed) {
+			return errGuessed // a refusal counts only for what was read
+		}
 	}
 	t.flush(newOrders, moves, wakeMoves) // before the next round moves one of them again
 	return nil
@@ -122,7 +131,7 @@ func (t *tx) bookRound(round []*op) error {
 func (t *tx) openBooks(ops []*op) error {
 	t.orders = map[order.ID]*order.Order{}
 	t.books = ledger.NewBooks()
-	t.loaded, t.changed = map[ledger.Key]bool{}, map[ledger.Key]bool{}
+	t.loaded, t.changed, t.versions = map[ledger.Key]bool{}, map[ledger.Key]bool{}, map[ledger.Key]int64{}
 	t.asked, t.held = map[string]bool{}, map[string]bool{}
 	t.rows = map[*many][]any{}
 	t.guessed = map[order.ID]bool{}
@@ -133,11 +142,11 @@ func (t *tx) openBooks(ops []*op) error {
 	} else {
 		ss = append(ss, ask(func(r row) error { return r.Scan(&t.head.seq, &t.head.posting) }, sqlHead))
 	}
-	var ahead []ledger.Entry
+	var ahead []entry
 	var ids []order.ID
 	for _, o := range ops {
-		ahead = append(ahead, o.booking.ahead)
-		ss = append(ss, t.door.ask(o.booking)...)
+		ahead = append(ahead, entry{o.booking.ahead, o.booking.fresh})
+		t.door.meet(o.booking)
 		id := o.booking.id
 		if _, known := t.orders[id]; known || id == "" {
 			continue
@@ -146,15 +155,26 @@ func (t *tx) openBooks(ops []*op) error {
 			t.guessed[id], t.memo.used = true, true
 			continue
 		}
-		ids = append(ids, id)
+		if !o.booking.fresh { // else its key says whether it is there
+			ids = append(ids, id)
+		}
 	}
-	ss = append(ss, t.door.askAll()...)
+	ss = append(ss, t.door.askClients()...)
 	ss = append(ss, t.askOrders(ids)...)
-	if ss = append(ss, t.missing(ahead)...); len(ss) == 0 {
-		return nil // everything is remembered: the whole transaction is one round trip
+	ss = append(ss, t.missing(ahead)...)
+	if len(ss) == 0 && t.s.guards() && t.memo.used {
+		// Everything is remembered: the whole transaction is one round trip.
+		t.blind = t.door.news
+		return nil
+	}
+	if ss = append(ss, t.door.askAll()...); len(ss) == 0 {
+		return nil
 	}
 	return t.send(ss)
 }
+
+// errGuessed: what was decided without reading was a refusal.
+var errGuessed = errors.New("store: refused by what is only remembered")
 
 // askOrders reads orders as they are now.
 func (t *tx) askOrders(ids []order.ID) (ss []stmt) {
@@ -181,7 +201,9 @@ func (t *tx) add(m *many, values ...any) {
 // flush queues the rows that were added.
 func (t *tx) flush(kinds ...*many) {
 	for _, m := range kinds {
-		m.each(t.rows[m], func(sql string, args []any) { t.write(sql, args...) })
+		if rows := t.rows[m]; len(rows) > 0 {
+			t.queue = append(t.queue, stmt{many: m, args: rows})
+		}
 		delete(t.rows, m)
 	}
 }
@@ -212,6 +234,7 @@ func (t *tx) decideAll(round []*op) {
 // decide asks what becomes of the order as it is now.
 func (t *tx) decide(b *booking) (err error) {
 	var was order.Order
+	b.was = nil
 	if b.id != "" {
 		switch found := t.orders[b.id]; {
 		case b.fresh && found != nil:
@@ -221,20 +244,23 @@ func (t *tx) decide(b *booking) (err error) {
 			return fmt.Errorf("order %s: %w", b.id, settle.ErrNotFound)
 		default:
 			was = *found
-			b.was, b.now = was, was
+			b.was, b.now = found, found
 		}
+	}
+	if b.ready {
+		return nil
 	}
 	if b.change, err = b.decide(was); err != nil || b.change.Event == nil {
 		return err
 	}
-	b.lines, err = linesOf(was, b.change)
+	b.lines, err = linesOf(was, &b.change)
 	return err
 }
 
 // apply books a change and queues what it writes. The books are the last that
 // can refuse; whatever else could go wrong has been tried by decide.
 func (t *tx) apply(b *booking) error {
-	if err := t.door.admits(b); err != nil {
+	if err := t.door.admits(b, t.blind); err != nil {
 		return fmt.Errorf("order %s: %w", b.id, err)
 	}
 	e := b.change.Entry
@@ -278,6 +304,9 @@ func (t *tx) post(id string, p ledger.Posting, at time.Time) {
 // table stays small.
 func (t *tx) closeBooks() {
 	t.door.close(t)
+	if t.blind {
+		t.queue = append(t.queue, t.door.guard())
+	}
 	t.flush(newAddresses, newEvents, newWork, newQuestions, newPostings)
 	keys := make([]ledger.Key, 0, len(t.changed))
 	for k := range t.changed {
@@ -292,7 +321,7 @@ func (t *tx) closeBooks() {
 			t.write(sqlDropBalance, string(k.Account), k.Asset.String())
 			continue
 		}
-		t.write(sqlSetBalance, string(k.Account), k.Asset.String(), b.Debits.String(), b.Credits.String(), b.Reserved.String())
+		t.add(setBalances, string(k.Account), k.Asset.String(), b.Debits.String(), b.Credits.String(), b.Reserved.String(), t.versions[k]+1)
 	}
 	names := make([]string, 0, len(t.held))
 	for n := range t.held {
@@ -300,13 +329,17 @@ func (t *tx) closeBooks() {
 	}
 	slices.Sort(names)
 	for _, n := range names {
-		if r, ok := t.books.Reservations[n]; ok {
+		r, ok := t.books.Reservations[n]
+		switch {
+		case ok && t.asked[n]:
 			t.add(setReservations, n, string(r.From), r.Asset.String(), r.Amount.String())
-		} else {
+		case ok: // of a new order: there can be none of that name, and its key sees to it
+			t.add(newReservations, n, string(r.From), r.Asset.String(), r.Amount.String())
+		case t.asked[n]:
 			t.write(sqlDropReservation, n)
 		}
 	}
-	t.flush(setReservations)
+	t.flush(newReservations, setReservations, setBalances)
 }
 
 // perOrder reports whether an account belongs to a single order.

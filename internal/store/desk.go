@@ -95,7 +95,8 @@ func (db *DB) History(ctx context.Context, id order.ID, after int64, n int) ([]d
 // Balance is the balance of an account as it is kept.
 func (db *DB) Balance(ctx context.Context, k ledger.Key) (b ledger.Balance, err error) {
 	err = db.engine.read(ctx, ask(func(r row) (err error) {
-		b, err = scanBalance(r)
+		var version int64
+		b, err = scanBalance(r, &version)
 		return err
 	}, sqlBalance, string(k.Account), k.Asset.String()))
 	if err != nil {

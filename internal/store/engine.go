@@ -9,11 +9,15 @@ import (
 type row interface{ Scan(dest ...any) error }
 
 // stmt is a statement on its way to the database. each gets every row of its
-// answer; it is nil where no answer is wanted.
+// answer; it is nil where no answer is wanted. With many it is over as many rows as
+// args has, and sql is empty.
 type stmt struct {
 	sql  string
+	many *many
 	args []any
 	each func(row) error
+	// columns are the arrays of a statement over many rows, where they are not rows.
+	columns []any
 }
 
 func do(sql string, args ...any) stmt { return stmt{sql: sql, args: args} }
@@ -40,6 +44,9 @@ type session interface {
 	// send runs statements in order, in one round trip where the engine can.
 	// It stops at the first that fails.
 	send(ctx context.Context, ss []stmt) error
+	// guards reports whether a statement can refuse what was not asked but guessed,
+	// so that asking, which is a round trip, can be left out.
+	guards() bool
 	// release gives the session back. If the transaction was not committed it is
 	// rolled back, and a connection that can not even do that is thrown away.
 	release(committed bool)

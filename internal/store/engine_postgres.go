@@ -81,6 +81,7 @@ func (e *pgEngine) session(ctx context.Context) (session, error) {
 
 // pgSend runs statements in one round trip.
 func pgSend(ctx context.Context, conn *sql.Conn, ss []stmt) error {
+	ss = arrays(ss)
 	return conn.Raw(func(dc any) error {
 		c := dc.(*stdlib.Conn).Conn()
 		b := &pgx.Batch{QueuedQueries: make([]*pgx.QueuedQuery, 0, len(ss))}
@@ -157,6 +158,8 @@ func (e *pgEngine) close() error {
 type pgSession struct{ e *pgEngine }
 
 func (s *pgSession) begin() []stmt { return []stmt{do(pgBegin), do(pgLocks)} }
+
+func (s *pgSession) guards() bool { return true }
 
 // send is not for the caller's context: a batch holds what others wait for too, so
 // only the time limit may end it. The limit is the connection's own, because pgx

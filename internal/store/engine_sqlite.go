@@ -27,6 +27,7 @@ type lite struct {
 // a goroutine for every statement, so the caller's is not passed on: no statement
 // here waits for anything but the disk.
 func (l *lite) run(ss []stmt) error {
+	ss = spread(ss)
 	for len(ss) > 0 {
 		n := 0
 		for n < len(ss) && ss[n].each == nil {
@@ -187,6 +188,8 @@ type liteSession struct {
 }
 
 func (s *liteSession) begin() []stmt { return []stmt{do("BEGIN IMMEDIATE")} }
+
+func (s *liteSession) guards() bool { return false } // asking costs nothing here
 
 func (s *liteSession) send(_ context.Context, ss []stmt) error {
 	n := len(ss) - 1

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"ferry/internal/feed"
 	"ferry/internal/order"
@@ -18,6 +20,9 @@ WHERE seq > $1 ORDER BY seq LIMIT CAST($2 AS BIGINT)`
 
 // Since implements feed.Log.
 func (db *DB) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, error) {
+	if entries := db.fresh.since(seq, n); len(entries) > 0 {
+		return entries, nil
+	}
 	var entries []feed.Entry
 	err := db.engine.read(ctx, ask(func(r row) error {
 		var e feed.Entry
@@ -50,9 +55,46 @@ func (db *DB) Woken() <-chan struct{} {
 }
 
 // fed wakes everybody who waits for the feed.
-func (db *DB) fed() {
+func (db *DB) fed(entries []feed.Entry) {
+	db.fresh.add(entries)
 	db.wakeMu.Lock()
 	defer db.wakeMu.Unlock()
 	close(db.wake)
 	db.wake = make(chan struct{})
+}
+
+// freshEntries is how many of the newest entries are kept at least.
+const freshEntries = 1024
+
+// fresh are the newest entries of the feed that this process wrote, without a gap.
+// They are committed and never change, so whoever follows the feed need not read
+// them again.
+type fresh struct {
+	mu      sync.Mutex
+	entries []feed.Entry
+}
+
+// add keeps what a transaction wrote; after a gap, which another process filled, it
+// begins anew.
+func (f *fresh) add(entries []feed.Entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.entries); n > 0 && f.entries[n-1].Seq+1 != entries[0].Seq {
+		f.entries = nil
+	}
+	if n := len(f.entries); n >= 2*freshEntries {
+		f.entries = append(make([]feed.Entry, 0, 3*freshEntries), f.entries[n-freshEntries:]...)
+	}
+	f.entries = append(f.entries, entries...)
+}
+
+// since are at most n entries after a number, or none if they are not kept.
+func (f *fresh) since(seq int64, n int) []feed.Entry {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.entries) == 0 || f.entries[0].Seq > seq+1 || f.entries[len(f.entries)-1].Seq <= seq {
+		return nil
+	}
+	rest := f.entries[seq+1-f.entries[0].Seq:]
+	return slices.Clone(rest[:min(n, len(rest))])
 }

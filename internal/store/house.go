@@ -10,13 +10,16 @@ const (
 	sqlRead   = `SELECT chain FROM tracks`
 )
 
-// depositAddresses finds which of some addresses of a chain are deposit addresses.
-var depositAddresses = amongOf(`SELECT chain, address FROM addresses WHERE chain`, "address")
+// depositAddresses finds which of some addresses are deposit addresses. It does not ask
+// for the chain: PostgreSQL, which plans it while the table is empty, would take the
+// index of the chain's numbers and read every address that the chain ever had.
+var depositAddresses = anyOf(`SELECT chain, address FROM addresses WHERE address`)
 
 // house is what a transaction knows of the chains that new orders are on, and of the
 // addresses that their money goes to. It is asked once for all of them.
 type house struct {
-	asks    bool
+	open    map[chain.ID]bool // what the new orders need to be open
+	watched map[chain.ID]bool // and to be read
 	halted  map[chain.ID]bool
 	read    map[chain.ID]bool
 	strange map[place]bool // true: it is a deposit address
@@ -28,12 +31,17 @@ type place struct {
 }
 
 func newHouse() house {
-	return house{halted: map[chain.ID]bool{}, read: map[chain.ID]bool{}, strange: map[place]bool{}}
+	return house{open: map[chain.ID]bool{}, watched: map[chain.ID]bool{}, halted: map[chain.ID]bool{}, read: map[chain.ID]bool{}, strange: map[place]bool{}}
 }
 
 // meet notes what a new order needs to be known.
 func (h *house) meet(c *order.Change) {
-	h.asks = h.asks || len(c.Open) > 0 || c.Watched != ""
+	for _, id := range c.Open {
+		h.open[id] = true
+	}
+	if c.Watched != "" {
+		h.watched[c.Watched] = true
+	}
 	for _, p := range payees(c.Now) {
 		h.strange[p] = false
 	}
@@ -49,7 +57,7 @@ func payees(o order.Order) []place {
 }
 
 func (h *house) ask() (ss []stmt) {
-	if h.asks {
+	if len(h.open)+len(h.watched) > 0 {
 		note := func(into map[chain.ID]bool) func(row) error {
 			return func(r row) error {
 				var id string
@@ -60,21 +68,51 @@ func (h *house) ask() (ss []stmt) {
 		}
 		ss = append(ss, ask(note(h.halted), sqlClosed), ask(note(h.read), sqlRead))
 	}
-	on := map[chain.ID][]any{}
+	var addresses []any
 	for p := range h.strange {
-		on[p.on] = append(on[p.on], p.address)
+		addresses = append(addresses, p.address)
 	}
-	for id, addresses := range on {
-		depositAddresses.eachOf(string(id), addresses, func(sql string, args []any) {
-			ss = append(ss, ask(func(r row) error {
-				var p place
-				err := r.Scan((*string)(&p.on), &p.address)
-				h.strange[p] = true
-				return err
-			}, sql, args...))
-		})
+	if len(addresses) == 0 {
+		return ss
 	}
-	return ss
+	return append(ss, stmt{many: depositAddresses, args: addresses, each: func(r row) error {
+		var p place
+		err := r.Scan((*string)(&p.on), &p.address)
+		if _, asked := h.strange[p]; asked {
+			h.strange[p] = true
+		}
+		return err
+	}})
+}
+
+// guards refuses, with a row that no table takes, what is otherwise asked: a chain that
+// is halted ($1) or not read ($2), a payee that is a deposit address ($3), and open
+// orders of a subject ($4) since a moment ($5) that would be more than allowed ($6)
+// with those that are added ($7).
+var guards = &many{types: "ttttnnn", bulk: `INSERT INTO writers (id)
+SELECT CAST(NULL AS BIGINT) FROM halts WHERE chain = ANY(CAST($1 AS TEXT[]))
+UNION ALL SELECT NULL FROM unnest(CAST($2 AS TEXT[])) w (chain) WHERE NOT EXISTS (SELECT 1 FROM tracks t WHERE t.chain = w.chain)
+UNION ALL SELECT NULL FROM addresses WHERE address = ANY(CAST($3 AS TEXT[]))
+UNION ALL SELECT NULL FROM unnest(CAST($4 AS TEXT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS BIGINT[])) c (subject, since, most, more)
+WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM open_orders o WHERE o.subject = c.subject AND o.created_at > c.since LIMIT c.most) t) + c.more > c.most`}
+
+// guard is the statement that refuses what this transaction did not ask.
+func (d *door) guard() stmt {
+	var halted, read, payees, subjects []string
+	var since, most, more []int64
+	for id := range d.house.open {
+		halted = append(halted, string(id))
+	}
+	for id := range d.house.watched {
+		read = append(read, string(id))
+	}
+	for p := range d.house.strange {
+		payees = append(payees, p.address)
+	}
+	for of, have := range d.open {
+		subjects, since, most, more = append(subjects, of.subject), append(since, have.after), append(most, of.max), append(more, d.added[of.subject])
+	}
+	return stmt{many: guards, columns: []any{halted, read, payees, subjects, since, most, more}}
 }
 
 // serves says why the house does not take a new order.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -9,17 +8,29 @@ import (
 // many is a statement over a varying number of rows. It is written out for a few
 // numbers only, so that each text is prepared once; its text is made of constants
 // and counts, never of data.
+//
+// PostgreSQL has arrays: there an INSERT of any number of rows is one text with an
+// array for each column, which also saves it reading thousands of parameters.
 type many struct {
 	width int
 	texts [len(manySizes)]string
+	types string // of the columns: t is TEXT, n is BIGINT
+	bulk  string // the text over arrays; empty where there is none
 }
 
 // manySizes are the numbers of rows a statement is written for, largest first.
 var manySizes = [...]int{64, 32, 16, 8, 4, 2, 1}
 
-// inserts is an INSERT of rows: head, "(…), (…)".
-func inserts(head string, width int) *many {
-	return newMany(head+" VALUES ", "(", ")", "", width)
+// inserts is an INSERT of rows with columns of some types: head, "(…), (…)", tail.
+func inserts(head, types, tail string) *many {
+	m := newMany(head+" VALUES ", "(", ")", tail, len(types))
+	m.types = types
+	columns := make([]string, len(types))
+	for i := range columns {
+		columns[i] = "CAST($" + strconv.Itoa(i+1) + " AS " + map[byte]string{'t': "TEXT[]", 'n': "BIGINT[]"}[types[i]] + ")"
+	}
+	m.bulk = head + " SELECT * FROM unnest(" + strings.Join(columns, ", ") + ")" + tail
+	return m
 }
 
 // among is a question for a list of keys: head, "(…)".
@@ -27,18 +38,10 @@ func among(head string) *many {
 	return newMany(head+" IN (", "", "", ")", 1)
 }
 
-// amongOf is a question for a list of keys of one owner: head, "= $1 AND", column,
-// "IN (…)". Pairs joined by OR would say the same, but PostgreSQL plans those anew
-// each time and may read all that an owner has.
-func amongOf(head, column string) *many {
-	m := &many{width: 1}
-	for i, size := range manySizes {
-		keys := make([]string, size)
-		for n := range keys {
-			keys[n] = "$" + strconv.Itoa(n+2)
-		}
-		m.texts[i] = head + " = $1 AND " + column + " IN (" + strings.Join(keys, ", ") + ")"
-	}
+// anyOf is among over an array.
+func anyOf(head string) *many {
+	m := among(head)
+	m.types, m.bulk = "t", head+" = ANY(CAST($1 AS TEXT[]))"
 	return m
 }
 
@@ -47,7 +50,7 @@ func amongOf(head, column string) *many {
 func updates(table, set, key string, types ...string) *many {
 	m := &many{width: len(types)}
 	named := func(name func(column int) string) string {
-		return placeholder.ReplaceAllStringFunc(set, func(found string) string {
+		return parameter.ReplaceAllStringFunc(set, func(found string) string {
 			n, _ := strconv.Atoi(found[1:])
 			return name(n)
 		})
@@ -84,8 +87,6 @@ func updates(table, set, key string, types ...string) *many {
 	return m
 }
 
-var placeholder = regexp.MustCompile(`\$\d+`)
-
 func newMany(head, open, shut, tail string, width int) *many {
 	m := &many{width: width}
 	for i, size := range manySizes {
@@ -117,7 +118,61 @@ func (m *many) each(values []any, f func(sql string, args []any)) {
 	}
 }
 
-// eachOf is each for rows of one owner.
-func (m *many) eachOf(owner any, values []any, f func(sql string, args []any)) {
-	m.each(values, func(sql string, args []any) { f(sql, append([]any{owner}, args...)) })
+// spread writes statements over many rows out as single ones.
+func spread(ss []stmt) []stmt {
+	var all []stmt
+	for i, s := range ss {
+		if s.many == nil {
+			if all != nil {
+				all = append(all, s)
+			}
+			continue
+		}
+		if all == nil {
+			all = append(make([]stmt, 0, 2*len(ss)), ss[:i]...)
+		}
+		s.many.each(s.args, func(sql string, args []any) { all = append(all, stmt{sql: sql, args: args, each: s.each}) })
+	}
+	if all == nil {
+		return ss
+	}
+	return all
+}
+
+// columns are rows as an array for each column.
+func (m *many) columns(rows []any) []any {
+	n := len(rows) / m.width
+	all := make([]any, m.width)
+	for c := range all {
+		if m.types[c] == 't' {
+			all[c] = column[string](rows[c:], m.width, n)
+		} else {
+			all[c] = column[int64](rows[c:], m.width, n)
+		}
+	}
+	return all
+}
+
+// column is every width-th value; as pointers where one of them is NULL.
+func column[T any](rows []any, width, n int) any {
+	values := make([]T, n)
+	for i := range values {
+		v, ok := rows[i*width].(T)
+		if !ok {
+			return nullable[T](rows, width, n)
+		}
+		values[i] = v
+	}
+	return values
+}
+
+func nullable[T any](rows []any, width, n int) []*T {
+	values := make([]*T, n)
+	for i := range values {
+		if rows[i*width] != nil {
+			v := rows[i*width].(T)
+			values[i] = &v
+		}
+	}
+	return values
 }

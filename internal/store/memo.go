@@ -1,6 +1,7 @@
 package store
 
 import (
+	"ferry/internal/ledger"
 	"ferry/internal/order"
 )
 
@@ -8,21 +9,29 @@ import (
 // reads after another process was seen to write.
 const (
 	memoOrders   = 16384
+	memoBalances = 4096
 	memoDistrust = 256
 )
 
 // memo is what the writer remembers of what it wrote itself: the newest numbers
 // and the orders it moved last. It saves reading them again. It is never believed
 // blindly: what it is wrong about breaks a key (a number of the feed or of the
-// postings) or an order's version, and then everything is read; and a refusal
-// counts only for an order that was read.
+// postings) or the version of an order or a balance, and then everything is read;
+// and a refusal counts only for what was read.
 type memo struct {
 	head      head
 	headKnown bool
 	young     map[order.ID]*order.Order
 	old       map[order.ID]*order.Order
-	used      bool // by the batch at work
-	distrust  int  // batches to go without remembering
+	balances  map[ledger.Key]kept // but for those of single orders
+	used      bool                // by the batch at work
+	distrust  int                 // batches to go without remembering
+}
+
+// kept is a balance as it was written last.
+type kept struct {
+	balance ledger.Balance
+	version int64
 }
 
 // order is an order as it was written last, or nil.
@@ -43,6 +52,7 @@ func (m *memo) learn(t *tx) {
 		return
 	}
 	m.head, m.headKnown = t.head, true
+	m.keep(t)
 	for id, o := range t.orders {
 		if o == nil {
 			continue
@@ -54,8 +64,28 @@ func (m *memo) learn(t *tx) {
 	}
 }
 
+// keep remembers the balances that a batch read or left behind.
+func (m *memo) keep(t *tx) {
+	if t.books == nil {
+		return
+	}
+	for k, b := range t.books.Balances {
+		if perOrder(k.Account) {
+			continue
+		}
+		if m.balances == nil || len(m.balances) >= memoBalances {
+			m.balances = map[ledger.Key]kept{}
+		}
+		version := t.versions[k]
+		if t.changed[k] {
+			version++
+		}
+		m.balances[k] = kept{b, version}
+	}
+}
+
 func (m *memo) forget() {
-	m.headKnown, m.young, m.old = false, nil, nil
+	m.headKnown, m.young, m.old, m.balances = false, nil, nil, nil
 }
 
 // outdated is asked after a unique key was broken: it forgets everything, and says

@@ -100,6 +100,12 @@ func TestNoQueryReadsAWholeTable(t *testing.T) {
 			texts[fmt.Sprintf("sqlOrders%s%d", name, i)] = text
 		}
 	}
+	for name, m := range map[string]*many{"Payees": depositAddresses, "Guards": guards} {
+		plan := explainPostgres(t, pg, name, m.bulk)
+		if strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "addresses_seq") || !strings.Contains(plan, "addresses_pkey") {
+			t.Errorf("PostgreSQL: %s:\n%s\n%s", name, m.bulk, plan)
+		}
+	}
 	for name, text := range texts {
 		if !strings.HasPrefix(name, "sql") || whole[name] || !strings.Contains(text, "WHERE") {
 			continue

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/feed"
 	"ferry/internal/ledger"
 	"ferry/internal/money"
 	"ferry/internal/order"
@@ -18,12 +19,12 @@ var _ settle.Store = (*DB)(nil)
 // What the changes of a batch add, each kind in as few statements as there can be.
 var (
 	newOrders = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at,
-  session, key, reference)`, 13)
-	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, 5)
-	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, 11)
-	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, 8)
-	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, 4)
-	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, 7)
+  session, key, reference)`, "tnttnnnntnttt", "")
+	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, "ttttn", "")
+	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, "nttnntttttt", "")
+	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, "tttnnntt", "")
+	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, "tttn", "")
+	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, "ntttttn", "")
 )
 
 // A move of an order that is not at the version it was made from sets the version
@@ -39,22 +40,23 @@ var (
 
 const (
 	sqlEventKnown   = `SELECT version FROM order_events WHERE order_id = $1 AND key = $2`
+	sqlOrderThere   = `SELECT 1 FROM orders WHERE id = $1`
 	sqlAddressOwner = `SELECT order_id FROM addresses WHERE chain = $1 AND address = $2`
 )
 
 // lines are what a change writes beside its entry in the books.
 type lines struct {
 	event, after string
-	terms        any         // text, or NULL where they are those of before
-	wakes        bool        // the time at which somebody looks at the order is set anew
-	now          order.Order // as it will be read back
+	terms        any          // text, or NULL where they are those of before
+	wakes        bool         // the time at which somebody looks at the order is set anew
+	now          *order.Order // as it will be read back
 	work         []wished
 	asks         []order.Reason
 }
 
 // linesOf turns a change into rows. It refuses a change that does not follow from
 // the order it was made of.
-func linesOf(was order.Order, c order.Change) (l lines, err error) {
+func linesOf(was order.Order, c *order.Change) (l lines, err error) {
 	if c.Now.ID == "" || (was.ID != "" && was.ID != c.Now.ID) || c.Was != was.Version || c.Now.Version != was.Version+1 {
 		return l, fmt.Errorf("order %s: a change of %s from version %d to %d does not follow version %d",
 			was.ID, c.Now.ID, c.Was, c.Now.Version, was.Version)
@@ -62,7 +64,7 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 	terms := was
 	if !sameTerms(was, c.Now) {
 		r := termsToRow(c.Now)
-		if l.terms, err = writeDoc(r); err != nil {
+		if l.terms, err = writeDoc(&r); err != nil {
 			return l, fmt.Errorf("order %s: %w", c.Now.ID, err)
 		}
 		if terms, err = r.order(); err != nil {
@@ -70,11 +72,13 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 		}
 	}
 	r := orderToRow(c.Now)
-	if l.after, err = writeDoc(r); err != nil {
+	if l.after, err = writeDoc(&r); err != nil {
 		return l, fmt.Errorf("order %s: %w", c.Now.ID, err)
 	}
-	l.now, l.wakes = r.order(terms), wakes(was, c)
-	if l.event, err = writeDoc(eventToRow(c.Event)); err != nil {
+	now := r.order(terms)
+	l.now, l.wakes = &now, wakes(was, c)
+	event := eventToRow(c.Event)
+	if l.event, err = writeDoc(&event); err != nil {
 		return l, fmt.Errorf("order %s: %s: %w", c.Now.ID, c.Event.Name(), err)
 	}
 	for _, e := range c.Effects {
@@ -94,18 +98,20 @@ func linesOf(was order.Order, c order.Change) (l lines, err error) {
 // wakes reports whether the time to look at the order must be set anew. It may
 // stay where it is while the order's own time only moves on: whoever looks too
 // early finds that, and looks again when it comes.
-func wakes(was order.Order, c order.Change) bool {
+func wakes(was order.Order, c *order.Change) bool {
 	before, next := was.NextDue(), c.Now.NextDue()
 	return !next.IsZero() && (before.IsZero() || next.Before(before) || !before.After(c.At))
 }
 
 // writeLines queues the rows of a change.
 func (t *tx) writeLines(b *booking) {
-	c, l := b.change, b.lines
-	o, id := c.Now, string(c.Now.ID)
+	c, l := &b.change, &b.lines
+	o, id := &c.Now, string(c.Now.ID)
 	t.head.seq++
-	t.fed = true
-	seq, due := t.head.seq, dueAt(o)
+	t.fed = append(t.fed, feed.Entry{
+		Seq: t.head.seq, Order: o.ID, Version: o.Version, Event: c.Event.Name(), From: c.From, State: o.State, At: unmicro(micro(c.At)),
+	})
+	seq, due := t.head.seq, dueAt(*o)
 	var termsSeq any
 	if l.terms != nil {
 		termsSeq = seq
@@ -129,7 +135,7 @@ func (t *tx) writeLines(b *booking) {
 	}
 	t.door.write(t, b.was, c)
 	b.now = l.now
-	t.orders[o.ID] = &l.now
+	t.orders[o.ID] = l.now
 }
 
 // dueAt is when the order's time comes, or NULL.
@@ -143,13 +149,19 @@ func dueAt(o order.Order) any {
 
 // Create implements settle.Store.
 func (db *DB) Create(ctx context.Context, c order.Change) error {
-	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, made: &c, decide: func(order.Order) (order.Change, error) { return c, nil }}
+	b := &booking{id: c.Now.ID, fresh: true, ahead: c.Entry, change: c, ready: true}
+	b.made = &b.change
+	var err error
+	if b.lines, err = linesOf(order.Order{}, b.made); err != nil { // here, not while others wait for the writer
+		return err
+	}
 	return db.writer.do(ctx, &op{booking: b, conflict: func(t *tx) error {
 		taken := false
-		err := t.read(ask(func(row) error { taken = true; return nil },
-			sqlAddressOwner, string(c.Now.Quote.Give.Chain), c.Now.DepositTo.Text()))
+		found := func(row) error { taken = true; return nil }
+		err := t.read(ask(found, sqlOrderThere, string(b.id)),
+			ask(found, sqlAddressOwner, string(b.made.Now.Quote.Give.Chain), b.made.Now.DepositTo.Text()))
 		if err == nil && taken {
-			return fmt.Errorf("order %s: %w", c.Now.ID, settle.ErrTaken)
+			return fmt.Errorf("order %s: %w", b.id, settle.ErrTaken)
 		}
 		return err
 	}})
@@ -165,7 +177,11 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 		known := false
 		err := t.read(
 			ask(func(row) error { known = true; return nil }, sqlEventKnown, string(id), b.change.Event.Key()),
-			ask(func(r row) (err error) { b.now, err = scanOrder(r); return err }, sqlOrder, string(id)))
+			ask(func(r row) error {
+				o, err := scanOrder(r)
+				b.now = &o
+				return err
+			}, sqlOrder, string(id)))
 		if err == nil && known {
 			return fmt.Errorf("order %s: %s: %w", id, b.change.Event.Name(), order.ErrKnown)
 		}
@@ -174,7 +190,7 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 	if err != nil && !errors.Is(err, order.ErrKnown) {
 		return order.Order{}, err
 	}
-	return b.now, err
+	return *b.now, err
 }
 
 // Order implements settle.Store.

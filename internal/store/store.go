@@ -20,6 +20,8 @@ type DB struct {
 	engine engine
 	writer writer
 
+	fresh fresh
+
 	wakeMu sync.Mutex
 	wake   chan struct{}
 }

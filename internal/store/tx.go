@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"ferry/internal/feed"
 	"ferry/internal/ledger"
 	"ferry/internal/order"
 )
@@ -15,23 +16,26 @@ type tx struct {
 	ctx   context.Context
 	s     session
 	queue []stmt
-	mark  int  // where the writes of the operation at work begin
-	wrote bool // something is to be committed
-	sent  bool // the operation at work has sent a write and can no longer refuse
-	fed   bool // feed entries were written
+	mark  int          // where the writes of the operation at work begin
+	wrote bool         // something is to be committed
+	sent  bool         // the operation at work has sent a write and can no longer refuse
+	fed   []feed.Entry // that are written
 	fatal error
 
-	memo    *memo
-	guessed map[order.ID]bool // orders that were not read but remembered
-	head    head
-	orders  map[order.ID]*order.Order // nil: looked for and not there
-	books   *ledger.Books
-	loaded  map[ledger.Key]bool
-	asked   map[string]bool // reservations that were looked for
-	rows    map[*many][]any // what bookings add
-	changed map[ledger.Key]bool
-	held    map[string]bool // reservations that were made or ended
-	door    door
+	memo     *memo
+	guessed  map[order.ID]bool // orders that were not read but remembered
+	assumed  bool              // so are some balances
+	blind    bool              // nothing was read: guards refuse what is otherwise asked
+	head     head
+	orders   map[order.ID]*order.Order // nil: looked for and not there
+	books    *ledger.Books
+	loaded   map[ledger.Key]bool
+	versions map[ledger.Key]int64
+	asked    map[string]bool // reservations that were looked for
+	rows     map[*many][]any // what bookings add
+	changed  map[ledger.Key]bool
+	held     map[string]bool // reservations that were made or ended
+	door     door
 }
 
 // head are the newest numbers of the feed and of the postings.

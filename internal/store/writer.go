@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"ferry/internal/feed"
 )
 
 // How much goes into one transaction, and how often it is tried.
@@ -57,8 +59,8 @@ func (o *op) guard(f func() error) (err error) {
 // own goroutine and a run with one caller is the same every time.
 type writer struct {
 	engine engine
-	memo   memo   // only whoever leads touches it
-	fed    func() // called after a commit that made feed entries
+	memo   memo               // only whoever leads touches it
+	fed    func([]feed.Entry) // called after a commit that made feed entries
 
 	mu     sync.Mutex
 	busy   bool
@@ -184,7 +186,7 @@ func (w *writer) shut() bool {
 // lead runs a batch until it is committed, or known not to be.
 func (w *writer) lead(ctx context.Context, batch []*op) {
 	err := w.tryAll(ctx, batch)
-	if taken(err) && w.memo.outdated() {
+	if (taken(err) || errors.Is(err, errGuessed)) && w.memo.outdated() {
 		err = w.tryAll(ctx, batch) // with nothing remembered
 	}
 	if err == nil {
@@ -257,8 +259,8 @@ func (w *writer) try(ctx context.Context, batch []*op) error {
 	}
 	w.memo.learn(t)
 	learned = true
-	if t.fed && w.fed != nil {
-		w.fed()
+	if len(t.fed) > 0 && w.fed != nil {
+		w.fed(t.fed)
 	}
 	return nil
 }

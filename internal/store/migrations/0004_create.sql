@@ -1,0 +1,12 @@
+-- What making an order looks up and writes, made cheaper.
+-- Deposit addresses are found by the address, whatever the chain. That an order has
+-- one address only follows from its own key: both are written together, once.
+-- What a writer remembers of a balance counts only while its version is the same.
+ALTER TABLE balances ADD COLUMN version BIGINT NOT NULL DEFAULT 0;
+--postgres ALTER TABLE addresses DROP CONSTRAINT addresses_order_id_key;
+--postgres ALTER TABLE addresses DROP CONSTRAINT addresses_pkey, ADD PRIMARY KEY (address, chain);
+--sqlite ALTER TABLE addresses RENAME TO addresses_before;
+--sqlite CREATE TABLE addresses (chain TEXT NOT NULL, address TEXT NOT NULL, family TEXT NOT NULL, order_id TEXT NOT NULL, seq BIGINT NOT NULL, PRIMARY KEY (address, chain));
+--sqlite INSERT INTO addresses SELECT chain, address, family, order_id, seq FROM addresses_before;
+--sqlite DROP TABLE addresses_before;
+--sqlite CREATE UNIQUE INDEX addresses_seq ON addresses (chain, seq);
