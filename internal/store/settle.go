@@ -20,7 +20,7 @@ var (
 	newOrders = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at,
   session, key, reference)`, 13)
 	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, 5)
-	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms)`, 11)
+	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms, integrator)`, 12)
 	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, 8)
 	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, 4)
 	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, 7)
@@ -120,7 +120,7 @@ func (t *tx) writeLines(b *booking) {
 	default:
 		t.add(moves, id, c.Was, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due)
 	}
-	t.add(newEvents, seq, id, c.Event.Key(), o.Version, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.event, l.after, l.terms)
+	t.add(newEvents, seq, id, c.Event.Key(), o.Version, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.event, l.after, l.terms, string(o.Integrator))
 	for _, w := range l.work {
 		t.add(newWork, w.id, id, w.kind, micro(c.At), int64(0), int64(0), "", w.doc)
 	}
