@@ -76,7 +76,7 @@ type Front struct {
 func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...prices.Source) (*Front, error) {
 	f := &Front{cfg: cfg, db: db}
 	var err error
-	if f.clock, err = daemon.NewClock(ctx, db.Time); err != nil {
+	if f.clock, err = daemon.NewClock(ctx, cfg.Log, db.Time); err != nil {
 		return nil, err
 	}
 	known, err := newChains(all)
@@ -91,7 +91,7 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 		return nil, err
 	}
 	rates := market.Rates{Listing: listing, Now: f.clock.Now}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served()}, db, rates); err != nil {
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served(), Log: cfg.Log}, db, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
