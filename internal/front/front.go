@@ -178,7 +178,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		return err
 	}
 	f.API = f.Door
-	f.Office = office.New(f.db, families(known.ofs), f.clock.Now)
+	f.Office = office.New(waking{f.db, f.directory.Wake}, families(known.ofs), f.clock.Now)
 	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
 }
