@@ -67,6 +67,7 @@ type Front struct {
 	daemon    *daemon.Daemon
 	directory *access.Directory
 	board     *prices.Board
+	shared    *limit.Shared // nil where this process counts alone
 	uses      uses
 	offers    *market.Market
 }
@@ -153,7 +154,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if err != nil {
 		return err
 	}
-	counter, err := limit.NewMemory(time.Now(), limit.DefaultEntries)
+	counter, err := f.allowances(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,6 +215,9 @@ func (f *Front) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error { return f.tidy(ctx) })
+	if f.shared != nil {
+		g.Go(func() error { return f.shared.Run(ctx) })
+	}
 	g.Go(func() error { return f.keepUses(ctx) })
 	return g.Wait()
 }
@@ -243,6 +247,11 @@ func (f *Front) tidy(ctx context.Context) error {
 		case <-t.C:
 			if err := f.db.ForgetRequests(ctx, f.clock.Now().Add(-requestsKept), tidyAtOnce); err != nil && ctx.Err() == nil {
 				f.cfg.Log.WarnContext(ctx, "old requests could not be forgotten, will be tried again", "error", err)
+			}
+			if pool, shares := f.db.Allowances(); shares {
+				if err := pool.Forget(ctx); err != nil && ctx.Err() == nil {
+					f.cfg.Log.WarnContext(ctx, "old allowances could not be forgotten, will be tried again", "error", err)
+				}
 			}
 			if err := f.clock.Sync(ctx); err != nil && ctx.Err() == nil {
 				f.cfg.Log.WarnContext(ctx, "the database's clock could not be read, will be tried again", "error", err)
