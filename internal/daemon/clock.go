@@ -16,6 +16,7 @@ const maxSkew = 5 * time.Second
 // two looks it goes on by the monotonic clock, which is never stepped.
 type Clock struct {
 	ask func(context.Context) (time.Time, error)
+	log *slog.Logger
 
 	mu    sync.Mutex
 	base  time.Time // of the database
@@ -23,9 +24,9 @@ type Clock struct {
 	floor time.Time // what was told before; the clock never goes back behind it
 }
 
-// NewClock asks for the time once.
-func NewClock(ctx context.Context, ask func(context.Context) (time.Time, error)) (*Clock, error) {
-	c := &Clock{ask: ask}
+// NewClock asks for the time once. A machine whose clock is off is told to the log.
+func NewClock(ctx context.Context, log *slog.Logger, ask func(context.Context) (time.Time, error)) (*Clock, error) {
+	c := &Clock{ask: ask, log: log}
 	return c, c.Sync(ctx)
 }
 
@@ -54,7 +55,7 @@ func (c *Clock) Sync(ctx context.Context) error {
 	}
 	local := time.Now()
 	if skew := t.Sub(local).Abs(); skew > maxSkew {
-		slog.WarnContext(ctx, "this machine's clock differs from the database's", "skew", skew)
+		c.log.WarnContext(ctx, "this machine's clock differs from the database's", "skew", skew)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

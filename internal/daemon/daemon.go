@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ferry/internal/chain"
@@ -37,6 +38,7 @@ type Store interface {
 type Config struct {
 	Settle settle.Config
 	Chains []Chain
+	Log    *slog.Logger
 }
 
 // Daemon is the whole service without its doors.
@@ -44,6 +46,7 @@ type Daemon struct {
 	Settler *settle.Settler
 	Hub     *feed.Hub
 
+	log      *slog.Logger
 	looks    map[chain.ID]chan struct{}
 	watchers []*watch.Watcher
 	senders  []*send.Sender
@@ -55,7 +58,10 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 	if len(cfg.Chains) == 0 {
 		return nil, errors.New("daemon: no chains are configured; name at least one")
 	}
-	d := &Daemon{looks: map[chain.ID]chan struct{}{}}
+	if cfg.Log == nil {
+		return nil, errors.New("daemon: no logger is given; trouble must be told to somebody")
+	}
+	d := &Daemon{log: cfg.Log, looks: map[chain.ID]chan struct{}{}}
 	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}
 	for _, c := range cfg.Chains {
 		if _, twice := ports.Costs[c.ID]; twice {

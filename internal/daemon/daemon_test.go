@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -79,7 +80,7 @@ func newTown(t *testing.T, url string, processes int) *town {
 	}
 	t.Cleanup(func() { h.Close() })
 	w := &town{House: h, t: t, blocks: make(chan struct{}, 1)}
-	if w.clock, err = daemon.NewClock(t.Context(), h.DB.Time); err != nil {
+	if w.clock, err = daemon.NewClock(t.Context(), slog.Default(), h.DB.Time); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -286,7 +287,7 @@ func TestADaemonWithForgottenValuesIsRefused(t *testing.T) {
 	}
 	defer h.Close()
 	good := func() daemon.Config {
-		cfg := daemon.Config{Settle: house.Settling()}
+		cfg := daemon.Config{Settle: house.Settling(), Log: slog.Default()}
 		for _, n := range h.Nets {
 			cfg.Chains = append(cfg.Chains, daemon.Chain{
 				ID: n.ID(), Assets: []chain.Asset{n.ID().Native()}, Tiers: []watch.Tier{{Confirmations: 3}}, Window: 10,
@@ -303,6 +304,7 @@ func TestADaemonWithForgottenValuesIsRefused(t *testing.T) {
 		change func(*daemon.Config)
 		says   string
 	}{
+		{"no logger", func(c *daemon.Config) { c.Log = nil }, "no logger"},
 		{"no chains", func(c *daemon.Config) { c.Chains = nil }, "no chains"},
 		{"a chain twice", func(c *daemon.Config) { c.Chains[1].ID = c.Chains[0].ID }, "twice"},
 		{"a chain without assets", func(c *daemon.Config) { c.Chains[1].Assets = nil }, "no assets"},
@@ -332,7 +334,7 @@ func TestTheClockNeverGoesBack(t *testing.T) {
 		errAway := errors.New("the database is away")
 		var skew time.Duration
 		var away error
-		c, err := daemon.NewClock(t.Context(), func(context.Context) (time.Time, error) { return time.Now().Add(skew), away })
+		c, err := daemon.NewClock(t.Context(), slog.Default(), func(context.Context) (time.Time, error) { return time.Now().Add(skew), away })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +374,7 @@ func TestTheClockNeverGoesBack(t *testing.T) {
 func TestAClockIsNotMadeWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("the database is away")
-	if _, err := daemon.NewClock(t.Context(), func(context.Context) (time.Time, error) { return time.Time{}, errAway }); !errors.Is(err, errAway) {
+	if _, err := daemon.NewClock(t.Context(), slog.Default(), func(context.Context) (time.Time, error) { return time.Time{}, errAway }); !errors.Is(err, errAway) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,20 +21,20 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, w := range d.watchers {
 		g.Go(func() error {
-			return loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), p.Watch, d.looks[d.names[i]]}, func() error { return w.Step(ctx, now()) })
+			return d.loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), p.Watch, d.looks[d.names[i]]}, func() error { return w.Step(ctx, now()) })
 		})
 	}
 	for i, s := range d.senders {
 		g.Go(func() error {
-			return loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, nil}, func() error { return s.Step(ctx, now()) })
+			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, nil}, func() error { return s.Step(ctx, now()) })
 		})
 	}
 	g.Go(func() error {
-		return loop(ctx, beat{"settle", p.Settle, nil}, func() error { return d.Settler.Step(ctx, now()) })
+		return d.loop(ctx, beat{"settle", p.Settle, nil}, func() error { return d.Settler.Step(ctx, now()) })
 	})
 	g.Go(func() error {
 		d.Hub.Run(ctx, p.Feed, func(err error) {
-			slog.WarnContext(ctx, "step failed, will be tried again", "loop", "feed", "error", err)
+			d.log.WarnContext(ctx, "step failed, will be tried again", "loop", "feed", "error", err)
 		})
 		return nil
 	})
@@ -50,11 +49,11 @@ type beat struct {
 }
 
 // loop steps until ctx ends.
-func loop(ctx context.Context, b beat, step func() error) error {
+func (d *Daemon) loop(ctx context.Context, b beat, step func() error) error {
 	pause := b.every
 	for {
 		if err := step(); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "step failed, will be tried again", "loop", b.name, "error", err, "pause", pause)
+			d.log.WarnContext(ctx, "step failed, will be tried again", "loop", b.name, "error", err, "pause", pause)
 			pause = min(2*pause, maxPause)
 		} else {
 			pause = b.every

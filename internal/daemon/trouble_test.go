@@ -1,8 +1,11 @@
 package daemon_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +16,8 @@ import (
 
 func TestTroubleInTheFeedEndsNoLoop(t *testing.T) {
 	t.Parallel()
-	h, err := house.New(t.Context(), house.Options{})
+	var log bytes.Buffer // a handler writes one line at a time
+	h, err := house.New(t.Context(), house.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +43,27 @@ func TestTroubleInTheFeedEndsNoLoop(t *testing.T) {
 	if err := d.Run(ctx, pace, time.Now); err != nil {
 		t.Errorf("the daemon ended with %v", err)
 	}
+	if !strings.Contains(log.String(), "loop=feed") || !strings.Contains(log.String(), "away for a moment") {
+		t.Errorf("the trouble was not told to the daemon's own log, which holds %q", log.String())
+	}
+}
+
+func TestAClockThatIsOffIsToldToItsOwnLog(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	off := func(context.Context) (time.Time, error) { return time.Now().Add(time.Minute), nil }
+	if _, err := daemon.NewClock(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), off); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "skew=") {
+		t.Errorf("the log holds %q", log.String())
+	}
 }
 
 func TestAClockAheadStandsStillUntilItIsReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var skew time.Duration
-		c, err := daemon.NewClock(t.Context(), func(context.Context) (time.Time, error) { return time.Now().Add(skew), nil })
+		c, err := daemon.NewClock(t.Context(), slog.Default(), func(context.Context) (time.Time, error) { return time.Now().Add(skew), nil })
 		if err != nil {
 			t.Fatal(err)
 		}

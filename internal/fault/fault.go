@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind says what sort of refusal it is; a door maps it to its own numbers.
@@ -51,6 +52,14 @@ func (e *Error) With(name string, value any) *Error {
 	}
 	c.Detail[name] = value
 	return &c
+}
+
+// retryKey is the detail that doors turn into Retry-After.
+const retryKey = "retryAfterSeconds"
+
+// RetryAfter says when the same request may succeed, in whole seconds from 1.
+func (e *Error) RetryAfter(d time.Duration) *Error {
+	return e.With(retryKey, max(int((d+time.Second-1)/time.Second), 1))
 }
 
 func (e *Error) Error() string {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"ferry/internal/fault"
 )
@@ -30,6 +31,19 @@ func TestCauseIsForTheLogOnly(t *testing.T) {
 	}
 	if errors.Is(f, io.ErrUnexpectedEOF) {
 		t.Error("Because changed the fault it was asked of")
+	}
+}
+
+func TestAWaitIsWholeSecondsFromOne(t *testing.T) {
+	t.Parallel()
+	base := fault.New(fault.Unavailable, "x", "Wait.")
+	for wait, want := range map[time.Duration]int{-time.Hour: 1, 0: 1, 1: 1, time.Second: 1, time.Second + 1: 2, time.Minute: 60} {
+		if got := base.RetryAfter(wait).Detail["retryAfterSeconds"]; got != want {
+			t.Errorf("%s: got %v, want %d", wait, got, want)
+		}
+	}
+	if base.Detail != nil {
+		t.Error("RetryAfter changed the fault it was asked of")
 	}
 }
 

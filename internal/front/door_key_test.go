@@ -11,6 +11,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api"
+	"ferry/internal/front"
 	"ferry/internal/integrator"
 	"ferry/internal/office"
 )
@@ -293,6 +294,27 @@ func TestKeysThatEnd(t *testing.T) {
 		})
 		t.Run("A13 every refused key is answered alike", func(t *testing.T) { alike(t, r, unknownKey(t, integrator.Server), gone, goneToo) })
 	})
+}
+
+// TestWhatAnOperatorDidIsInForceAtOnce: the register is asked so rarely by itself that
+// a key that is known or refused within seconds was heard of otherwise.
+func TestWhatAnOperatorDidIsInForceAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, overSQLite, setup{change: func(c *front.Config) { c.Access.Every, c.Access.Stale = 50*time.Second, 55*time.Second }})
+	c := r.company(t, office.Patch{Limits: unlimited})
+	for _, step := range []struct {
+		name, code string
+		do         func() error
+	}{
+		{"suspended", "integration_suspended", func() error { _, err := r.Front.Office.Suspend(t.Context(), c.ID, operator); return err }},
+		{"resumed", isKnown, func() error { _, err := r.Front.Office.Resume(t.Context(), c.ID, operator); return err }},
+		{"revoked", "key_revoked", func() error { _, err := r.Front.Office.RevokeKey(t.Context(), c.Public.ID, operator); return err }},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		r.within(t, step.name, c.Public, step.code)
+	}
 }
 
 // soon is within which a change of a key must be in force: the promise is a minute.

@@ -67,6 +67,7 @@ type Front struct {
 	daemon    *daemon.Daemon
 	directory *access.Directory
 	board     *prices.Board
+	shared    *limit.Shared // nil where this process counts alone
 	uses      uses
 	offers    *market.Market
 }
@@ -76,7 +77,7 @@ type Front struct {
 func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...prices.Source) (*Front, error) {
 	f := &Front{cfg: cfg, db: db}
 	var err error
-	if f.clock, err = daemon.NewClock(ctx, db.Time); err != nil {
+	if f.clock, err = daemon.NewClock(ctx, cfg.Log, db.Time); err != nil {
 		return nil, err
 	}
 	known, err := newChains(all)
@@ -91,7 +92,7 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 		return nil, err
 	}
 	rates := market.Rates{Listing: listing, Now: f.clock.Now}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served()}, db, rates); err != nil {
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served(), Log: cfg.Log}, db, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
@@ -153,7 +154,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if err != nil {
 		return err
 	}
-	counter, err := limit.NewMemory(time.Now(), limit.DefaultEntries)
+	counter, err := f.allowances(ctx)
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		return err
 	}
 	f.API = f.Door
-	f.Office = office.New(f.db, families(known.ofs), f.clock.Now)
+	f.Office = office.New(waking{f.db, f.directory.Wake}, families(known.ofs), f.clock.Now)
 	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
 }
@@ -204,7 +205,6 @@ func (f *Front) heard(ctx context.Context) access.Config {
 
 // Run drives everything until ctx ends.
 func (f *Front) Run(ctx context.Context) error {
-	roomy()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })
@@ -215,6 +215,9 @@ func (f *Front) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error { return f.tidy(ctx) })
+	if f.shared != nil {
+		g.Go(func() error { return f.shared.Run(ctx) })
+	}
 	g.Go(func() error { return f.keepUses(ctx) })
 	return g.Wait()
 }
@@ -244,6 +247,11 @@ func (f *Front) tidy(ctx context.Context) error {
 		case <-t.C:
 			if err := f.db.ForgetRequests(ctx, f.clock.Now().Add(-requestsKept), tidyAtOnce); err != nil && ctx.Err() == nil {
 				f.cfg.Log.WarnContext(ctx, "old requests could not be forgotten, will be tried again", "error", err)
+			}
+			if pool, shares := f.db.Allowances(); shares {
+				if err := pool.Forget(ctx); err != nil && ctx.Err() == nil {
+					f.cfg.Log.WarnContext(ctx, "old allowances could not be forgotten, will be tried again", "error", err)
+				}
 			}
 			if err := f.clock.Sync(ctx); err != nil && ctx.Err() == nil {
 				f.cfg.Log.WarnContext(ctx, "the database's clock could not be read, will be tried again", "error", err)

@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -48,6 +49,7 @@ type Options struct {
 	// Addresses are the forms that addresses have, by family; a family that is not in
 	// it has the form of the simulation.
 	Addresses map[chain.Family]sim.Addresses
+	Log       *slog.Logger // of its daemons; nil is the process's own
 }
 
 // House is the service over simulated chains.
@@ -56,6 +58,7 @@ type House struct {
 	Nets   []*sim.Net
 	Assets []chain.Asset
 	Rates  Rates
+	log    *slog.Logger
 }
 
 // prices are trillionths of a dollar for a smallest unit.
@@ -78,7 +81,10 @@ func New(ctx context.Context, o Options) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &House{DB: db, Rates: prices()}
+	h := &House{DB: db, Rates: prices(), log: o.Log}
+	if h.log == nil {
+		h.log = slog.Default()
+	}
 	for _, c := range configs() {
 		if len(o.Chains) > 0 && !slices.Contains(o.Chains, c.ID) {
 			continue
@@ -194,7 +200,7 @@ func Patience() order.Patience {
 
 // Daemon builds a daemon whose every call outside passes the hook.
 func (h *House) Daemon(ctx context.Context, hook Hook) (*daemon.Daemon, error) {
-	cfg := daemon.Config{Settle: Settling()}
+	cfg := daemon.Config{Settle: Settling(), Log: h.log}
 	for _, n := range h.Nets {
 		c := n.Chain()
 		dc := daemon.Chain{

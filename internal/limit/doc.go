@@ -20,8 +20,15 @@
 // allowance each time; somebody with so many addresses has as many allowances anyway,
 // and the limits of companies hold all the same.
 //
-// It must never ask a store, wait for anything but its own short locks, or write down
-// an address. Open orders are not counted here but where they are created, in the
-// same transaction; this room only says which ceilings hold. Nobody wakes it: it
-// tidies up a little whenever it is used.
+// Memory counts for one process. Where several serve one deployment, Shared spends of
+// the limits of companies only what it got from a pool that they share, in blocks, so
+// that the same holds for all of them together: never more than the limit in any 60
+// seconds, whatever the network does and whoever dies. A process that is alone refuses
+// nothing that a memory would not. Addresses are counted by each process.
+//
+// It must never ask a store for a request, only for a block of them; wait for anything
+// but that and its own short locks; or write down an address. Open orders are not
+// counted here but where they are created, in the same transaction; this room only says
+// which ceilings hold. Nobody wakes a memory: it tidies up a little whenever it is used.
+// Shared must run.
 package limit

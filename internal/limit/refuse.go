@@ -9,11 +9,18 @@ const (
 	detailExhausted = "exhausted"
 )
 
+// errAway refuses where it is not known whether a limit is used up.
+var errAway = fault.New(fault.Unavailable, "service_unavailable",
+	"The service cannot count requests of your company now. Nothing was done; try again shortly.").RetryAfter(awayWait)
+
 // Refuse is the refusal of a request whose limits are used up, naming the one with
 // the longest wait and listing all; nil if it was allowed.
 func Refuse(v *Verdict) *fault.Error {
 	if v.Allowed() {
 		return nil
+	}
+	if v.away {
+		return errAway
 	}
 	all := v.Exhausted()
 	worst := all[0]

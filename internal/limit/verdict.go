@@ -25,6 +25,7 @@ type Verdict struct {
 	states [MaxClaims]State
 	n      uint8
 	worst  uint8 // one more than the index of the exhausted claim with the longest wait
+	away   bool  // no limit is used up, but nobody could be asked
 }
 
 // add writes down a claim that was judged; e is nil if nothing of it was ever taken.

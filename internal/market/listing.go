@@ -65,6 +65,9 @@ func (l *Listing) Asset(a chain.Asset) (Asset, bool) {
 	return *known, true
 }
 
+// shortly is after what time trouble with those who know prices and costs may be over.
+const shortly = 5 * time.Second
+
 // valued is an asset with its price at one moment.
 type valued struct {
 	Asset
@@ -82,7 +85,7 @@ func (l *Listing) value(a chain.Asset, now time.Time) (valued, error) {
 		return valued{}, fmt.Errorf("price of %s: %w", known.Symbol, err)
 	}
 	if p.IsZero() {
-		return valued{}, fault.New(fault.Unavailable, "provider_unavailable", "There is no price of %s now; try again shortly.", known.Symbol)
+		return valued{}, fault.New(fault.Unavailable, "provider_unavailable", "There is no price of %s now; try again shortly.", known.Symbol).RetryAfter(shortly)
 	}
 	return valued{*known, p}, nil
 }

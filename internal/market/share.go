@@ -163,7 +163,7 @@ func costIn(ctx context.Context, l *Listing, costs Costs, call *chain.Call, v *v
 	native, err := costs.Cost(ctx, *call)
 	if err != nil {
 		return money.Amount{}, fault.New(fault.Unavailable, "provider_unavailable",
-			"What sending %s costs is not known now; try again shortly.", v.Symbol).Because(fmt.Errorf("cost on %s: %w", call.Chain, err))
+			"What sending %s costs is not known now; try again shortly.", v.Symbol).RetryAfter(shortly).Because(fmt.Errorf("cost on %s: %w", call.Chain, err))
 	}
 	if call.Asset.IsNative() {
 		return native, nil

@@ -193,7 +193,7 @@ func (d *draft) refused(dropped []Refusal) error {
 	case same && errors.As(dropped[0].Err, &agreed):
 		f = &fault.Error{Kind: agreed.Kind, Code: agreed.Code, Text: agreed.Text, Detail: agreed.Detail}
 	case trouble:
-		f = fault.New(fault.Unavailable, "provider_unavailable", "No provider could answer for this pair now; try again shortly.")
+		f = fault.New(fault.Unavailable, "provider_unavailable", "No provider could answer for this pair now; try again shortly.").RetryAfter(shortly)
 	}
 	f = f.With("providers", shown)
 	if len(causes) == 0 {

@@ -36,6 +36,9 @@ func Defaults() Config {
 	}
 }
 
+// stoppedWait is after what time a price that jumped is worth asking for again.
+const stoppedWait = time.Minute
+
 // maxSkew is how far ahead of ours a source's clock may be.
 const maxSkew = 5 * time.Second
 
@@ -124,9 +127,9 @@ func (b *Board) Price(symbol string, now time.Time) (market.Price, error) {
 	s, ok := (*b.shown.Load())[symbol]
 	switch {
 	case ok && s.Stopped:
-		return market.Price{}, unavailable("The price of %s jumped and is being checked; try again later.", symbol)
+		return market.Price{}, unavailable("The price of %s jumped and is being checked; try again later.", symbol, stoppedWait)
 	case !ok || s.Price.IsZero() || b.old(s.At, now):
-		return market.Price{}, unavailable("There is no trustworthy price of %s now; try again shortly.", symbol)
+		return market.Price{}, unavailable("There is no trustworthy price of %s now; try again shortly.", symbol, b.cfg.Every)
 	}
 	return s.Price, nil
 }
@@ -140,8 +143,10 @@ func (b *Board) Since(symbol string) time.Time {
 	return s.At
 }
 
-func unavailable(text, symbol string) error {
-	return fault.New(fault.Unavailable, "provider_unavailable", text, symbol)
+// unavailable refuses with when to come again: no price comes before the sources were
+// asked once more, and of one that jumped nobody knows when it is confirmed.
+func unavailable(text, symbol string, wait time.Duration) error {
+	return fault.New(fault.Unavailable, "provider_unavailable", text, symbol).RetryAfter(wait)
 }
 
 func (b *Board) old(at, now time.Time) bool { return now.Sub(at) > b.cfg.MaxAge }

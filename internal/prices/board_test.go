@@ -113,6 +113,13 @@ func must(t testing.TB, b *prices.Board, now time.Time, want string) {
 	if err == nil || f.Code != "provider_unavailable" || f.Kind != fault.Unavailable || !strings.Contains(f.Text, "BTC") || !p.IsZero() {
 		t.Fatalf("got %s, %v, want none", p, err)
 	}
+	want = "5" // until the sources are asked again
+	if strings.Contains(f.Text, "jumped") {
+		want = "60"
+	}
+	if got := fmt.Sprint(f.Detail["retryAfterSeconds"]); got != want {
+		t.Errorf("%v asks to wait %s seconds, not %s", f, got, want)
+	}
 }
 
 func TestAPriceIsTheMedianOfThoseWhoAgree(t *testing.T) {

@@ -125,7 +125,7 @@ func (r *Reporter) read(ctx context.Context, i integrator.Integrator, now time.T
 	return m, nil
 }
 
-// Orders are a page of an integrator's orders, newest first.
+// Orders are a page of an integrator's orders, newest or last changed first.
 func (r *Reporter) Orders(ctx context.Context, id integrator.ID, f Filter, from order.Place, n int) (Page, error) {
 	p, err := r.store.Attributed(ctx, id, f, from, n)
 	if err != nil {

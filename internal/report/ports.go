@@ -14,19 +14,20 @@ type Store interface {
 	Tallies(ctx context.Context, subject string, from, to int64) ([]Tally, error)
 	// OpenOrders is how many unfinished orders of a subject were made after a time.
 	OpenOrders(ctx context.Context, subject string, after time.Time) (int64, error)
-	// Attributed are orders of an integrator, newest first.
+	// Attributed are orders of an integrator, newest or last changed first.
 	Attributed(ctx context.Context, id integrator.ID, f Filter, from order.Place, n int) (Page, error)
 	// Keys are all keys of an integrator, the newest first.
 	Keys(ctx context.Context, id integrator.ID) ([]integrator.Key, error)
 }
 
-// Filter narrows a list; what is empty does not.
+// Filter narrows a list and says how it is sorted; what is empty does not.
 type Filter struct {
 	State     order.State
 	Fee       order.FeeStatus
 	Key       integrator.KeyID
 	Reference string
-	From, To  time.Time // made from and before
+	From, To  time.Time // made from and before, or changed
+	Updated   bool      // by when an order last changed, not by when it was made
 }
 
 // Narrows reports whether an order may be left out for anything but its time.
@@ -38,5 +39,5 @@ func (f Filter) Narrows() bool {
 // filter that few orders pass is not let search for ever.
 type Page struct {
 	Orders []order.Order
-	Next   order.Place // zero: that was all
+	Next   order.Place // zero: that was all; its time is the one that is sorted by
 }

@@ -65,6 +65,7 @@ type Ports struct {
 type Settler struct {
 	cfg   Config
 	ports Ports
+	late  late
 }
 
 // New makes a settler.

@@ -15,7 +15,6 @@ import (
 // Bounds of one step and of waiting.
 const (
 	workPerStep = 64
-	duePerStep  = 64
 	maxBackOff  = 5 * time.Minute
 	haltWait    = 30 * time.Second
 	capWait     = time.Minute
@@ -185,49 +184,6 @@ func (s *Settler) priced(ctx context.Context, id order.ID, e order.Price, cost m
 	var turn *order.OutOfTurn
 	if errors.As(err, &turn) {
 		return nil // the order went another way while this waited
-	}
-	return err
-}
-
-// due tells orders whose time has come. An order is not closed for want of a
-// deposit before its chain was read beyond the deadline: a watcher that is behind
-// must not expire an order that was paid in time.
-func (s *Settler) due(ctx context.Context, now time.Time) error {
-	ids, err := s.ports.Store.DueOrders(ctx, now, s.cfg.Lease, duePerStep)
-	if err != nil {
-		return fmt.Errorf("due orders: %w", err)
-	}
-	var errs []error
-	for _, id := range ids {
-		if err := s.dueOne(ctx, id, now); err != nil {
-			errs = append(errs, fmt.Errorf("due order %s: %w", id, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Settler) dueOne(ctx context.Context, id order.ID, now time.Time) error {
-	o, err := s.ports.Store.Order(ctx, id)
-	if err != nil {
-		return err
-	}
-	ev, ok := o.Due(now)
-	if !ok {
-		return nil
-	}
-	if _, closes := ev.(order.FundingClosed); closes {
-		synced, err := s.ports.Store.Synced(ctx, o.Quote.Give.Chain)
-		if err != nil {
-			return err
-		}
-		if synced.Before(o.ExpiresAt) {
-			return nil // it comes again after the lease
-		}
-	}
-	_, err = s.Tell(ctx, id, ev, now)
-	var turn *order.OutOfTurn
-	if errors.As(err, &turn) {
-		return nil // something happened to it in between
 	}
 	return err
 }

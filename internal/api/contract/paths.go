@@ -207,6 +207,9 @@ func refusals(status int, codes []wire.Code) obj {
 	if status == http.StatusTooManyRequests {
 		m["Retry-After"], m["X-RateLimit-Resource"] = ref("RetryAfter"), ref("RateLimitResource")
 	}
+	if status == http.StatusServiceUnavailable {
+		m["Retry-After"] = ref("RetryAfter")
+	}
 	return obj{
 		"description": http.StatusText(status) + "\n\n" + words.String(),
 		"headers":     m,

@@ -52,7 +52,7 @@ func (r Rooms) orders() []api.Operation {
 }
 
 func (r Rooms) list(c *api.Call) (any, error) {
-	from, err := place(c)
+	from, err := place(c, wire.ByCreation)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (r Rooms) list(c *api.Call) (any, error) {
 		if len(found) == 0 && next == (order.Place{}) {
 			r.Failed(&c.Who, c.Now)
 		}
-		goOn(c, next)
+		goOn(c, next, wire.ByCreation)
 		out := wire.Orders{Orders: []wire.Order{}}
 		for _, o := range found {
 			out.Orders = append(out.Orders, r.view(c, o, access.Act))

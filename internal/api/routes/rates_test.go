@@ -185,3 +185,37 @@ func TestOrdersComeAsATableWithFiltersAndPages(t *testing.T) {
 		t.Errorf("an empty table is %q", w.Body)
 	}
 }
+
+// TestOrdersComeByTheirLastChange: the sort reaches the report, comes back in Link, and
+// a place in the one list is none in the other.
+func TestOrdersComeByTheirLastChange(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.orders.Next = order.Place{At: r.now, ID: "ord_1"}
+	cursor := func(query string) string {
+		t.Helper()
+		w := r.get("/v2/integrator/orders?"+query, "")
+		_, rest, found := strings.Cut(w.Header().Get("Link"), "cursor=")
+		if w.Code != 200 || !found {
+			t.Fatalf("%s: got %d with Link %q", query, w.Code, w.Header().Get("Link"))
+		}
+		return rest[:strings.IndexAny(rest, "&>")]
+	}
+	made := cursor("sort=createdAt")
+	if r.filter.Updated {
+		t.Error("createdAt sorts by updates")
+	}
+	changed := cursor("sort=updatedAt")
+	if !r.filter.Updated {
+		t.Error("updatedAt does not sort by updates")
+	}
+	for query, want := range map[string]int{
+		"cursor=" + made: 200, "sort=createdAt&cursor=" + made: 200, "sort=updatedAt&cursor=" + changed: 200,
+		"cursor=" + changed: 400, "sort=createdAt&cursor=" + changed: 400, "sort=updatedAt&cursor=" + made: 400,
+		"sort=UpdatedAt": 400, "sort=": 400, "sort=updatedAt&sort=createdAt": 400,
+	} {
+		if w := r.get("/v2/integrator/orders?"+query, ""); w.Code != want {
+			t.Errorf("%s: got %d %s, want %d", query, w.Code, w.Body, want)
+		}
+	}
+}

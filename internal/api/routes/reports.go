@@ -16,6 +16,7 @@ import (
 const (
 	reportPage, maxReportPage = 50, 200
 	csvMedia                  = "text/csv"
+	createdAt, updatedAt      = "createdAt", "updatedAt"
 )
 
 // csvExample is a list of one order.
@@ -40,7 +41,8 @@ func (r Rooms) reports() []api.Operation {
 		},
 		{
 			ID: "listAttributedOrders", Method: http.MethodGet, Path: "/v2/integrator/orders", Tag: "integrator", Summary: "Your recent orders",
-			Description: "Orders made with any key of the integration, newest first. With a filter a page may be short and still have a next one. " +
+			Description: "Orders made with any key of the integration, newest first, or with sort=updatedAt those that changed last. " +
+				"With a filter or that sort a page may be short, even empty, and still have a next one: follow Link until there is none. " +
 				"With Accept: text/csv it is a table, in which a text that a spreadsheet would take for a formula begins with a quote.",
 			Key: api.ServerKey, Spends: api.Requests, Out: wire.AttributedOrders{}, Hidden: true, Codes: []string{"invalid_cursor"},
 			Forms: []api.Form{{Media: csvMedia, Doc: "One line for each order, after a header line on every page.", Example: csvExample}},
@@ -50,8 +52,9 @@ func (r Rooms) reports() []api.Operation {
 				text("kind", "Only orders of this kind.", "swap", "swap", "bridge"),
 				text("keyId", "Only orders made with this key.", "key_0123456789ABCDEFGHJKMNPQRS"),
 				text("clientReference", "Only orders with this reference.", "invoice-1842"),
-				text("fromTime", "Made at or after this time.", "2026-01-01T00:00:00.000Z"),
-				text("toTime", "Made before this time.", "2026-02-01T00:00:00.000Z"),
+				text("fromTime", "At or after this time; of the time that is sorted by.", "2026-01-01T00:00:00.000Z"),
+				text("toTime", "Before this time; of the time that is sorted by.", "2026-02-01T00:00:00.000Z"),
+				text("sort", "By which time the list is sorted, the latest first; createdAt unless given. An order that changes moves to the front of updatedAt.", "updatedAt", createdAt, updatedAt),
 				cursorParam, limitParam("200"),
 			},
 			Do: r.attributed,
@@ -89,7 +92,11 @@ func (r Rooms) attributed(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := place(c)
+	by := wire.ByCreation
+	if f.Updated {
+		by = wire.ByUpdate
+	}
+	from, err := place(c, by)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +112,7 @@ func (r Rooms) attributed(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	goOn(c, page.Next)
+	goOn(c, page.Next, by)
 	for _, o := range page.Orders {
 		out.Orders = append(out.Orders, wire.AttributedOf(o, r.Atlas, r.ShowOf))
 	}
@@ -126,6 +133,7 @@ func filterOf(c *api.Call) (f report.Filter, err error) {
 		return text
 	}
 	f.State, f.Fee = order.State(get("status")), order.FeeStatus(get("feeStatus"))
+	f.Updated = get("sort") == updatedAt
 	f.Key, f.Reference = integrator.KeyID(get("keyId")), get("clientReference")
 	if f.From, err = moment(c, "fromTime"); err != nil {
 		return f, err

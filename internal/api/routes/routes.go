@@ -111,12 +111,12 @@ func (r Rooms) view(c *api.Call, o order.Order, right access.Right) wire.Order {
 }
 
 // place reads where a page goes on.
-func place(c *api.Call) (order.Place, error) {
+func place(c *api.Call, by wire.Sort) (order.Place, error) {
 	text, given := c.Query("cursor")
 	if !given {
 		return order.Place{}, nil
 	}
-	cur, err := wire.ParseCursor(text)
+	cur, err := wire.ParseCursor(text, by)
 	if err != nil {
 		return order.Place{}, err
 	}
@@ -124,9 +124,9 @@ func place(c *api.Call) (order.Place, error) {
 }
 
 // goOn links the next page, if there is one.
-func goOn(c *api.Call, next order.Place) {
+func goOn(c *api.Call, next order.Place, by wire.Sort) {
 	if next != (order.Place{}) {
-		c.Next(wire.Cursor{At: next.At, ID: string(next.ID)}.String())
+		c.Next(wire.Cursor{At: next.At, ID: string(next.ID), By: by}.String())
 	}
 }
 

@@ -141,17 +141,23 @@ func FuzzAmount(f *testing.F) {
 func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Add("AQ")
-	for _, c := range []wire.Cursor{{At: time.Unix(1, 5000), ID: "ord_1"}, {ID: strings.Repeat("x", 128)}} {
+	for _, c := range []wire.Cursor{{At: time.Unix(1, 5000), ID: "ord_1"}, {ID: strings.Repeat("x", 128), By: wire.ByUpdate}} {
 		f.Add(c.String())
 		f.Add(c.String() + "\n")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := wire.ParseCursor(text)
-		if err != nil {
-			return
+		read := 0
+		for _, by := range []wire.Sort{wire.ByCreation, wire.ByUpdate} {
+			c, err := wire.ParseCursor(text, by)
+			if err != nil {
+				continue
+			}
+			if read++; c.String() != text || c.By != by {
+				t.Fatalf("%q is read as %+v and written as %q", text, c, c.String())
+			}
 		}
-		if c.String() != text {
-			t.Fatalf("%q is read as %+v and written as %q", text, c, c.String())
+		if read > 1 {
+			t.Fatalf("%q is a place in two lists", text)
 		}
 	})
 }
@@ -160,18 +166,21 @@ func TestCursorsComeBackAndForgedOnesDoNot(t *testing.T) {
 	t.Parallel()
 	r := seeded(t)
 	for range 2_000 {
-		want := wire.Cursor{At: time.UnixMicro(r.Int64N(1 << 52)).UTC(), ID: "ord_" + strings.Repeat("k", r.IntN(40))}
+		want := wire.Cursor{At: time.UnixMicro(r.Int64N(1 << 52)).UTC(), ID: "ord_" + strings.Repeat("k", r.IntN(40)), By: wire.Sort(r.IntN(2))}
 		text := want.String()
-		got, err := wire.ParseCursor(text)
+		got, err := wire.ParseCursor(text, want.By)
 		if err != nil || got != want {
 			t.Fatalf("%+v comes back as %+v, %v", want, got, err)
+		}
+		if other, err := wire.ParseCursor(text, 1-want.By); err == nil {
+			t.Fatalf("%+v is read in a list sorted otherwise as %+v", want, other)
 		}
 		b := []byte(text)
 		i := r.IntN(len(b))
 		if b[i] = "AZaz09-_"[r.IntN(8)]; string(b) == text {
 			continue
 		}
-		if forged, err := wire.ParseCursor(string(b)); err == nil {
+		if forged, err := wire.ParseCursor(string(b), want.By); err == nil {
 			t.Fatalf("%q was changed to %q and read as %+v", text, b, forged)
 		}
 	}

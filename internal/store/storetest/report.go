@@ -1,7 +1,12 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -106,4 +111,75 @@ func attributed(t *testing.T, b *bench) {
 	same(t, len(walk(report.Filter{Fee: order.FeeProjected}, 2)), 8)
 	same(t, len(walk(report.Filter{From: start.Add(time.Minute), To: start.Add(3 * time.Minute)}, 2)), 4)
 	same(t, len(must[report.Page](t)(b.db.Attributed(t.Context(), "", report.Filter{}, order.Place{}, 5)).Orders), 0)
+}
+
+// seeded is chance, with its seed printed; FERRY_TEST_SEED gives it back.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		ok(t, err)
+		seed = n
+	}
+	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// updated: orders of one integrator change in a random order, some of them many times
+// and several at the same time. Their list by that is as sorting all of them says, in
+// pages of any size, with every order once.
+func updated(t *testing.T, b *bench) {
+	r := seeded(t)
+	moved := 0
+	var made []order.ID
+	at := start
+	for i := range 12 {
+		at = at.Add(time.Duration(r.IntN(2)) * time.Minute)
+		made = append(made, b.madeBy(b.partner("int_a", integrator.KeyID(fmt.Sprint("key_", i%3)), ""), at).ID)
+		b.madeBy(b.partner("int_b", "key_0", ""), at)
+		b.create() // nobody's
+		for range r.IntN(6) {
+			id := made[r.IntN(len(made))]
+			o := must[order.Order](t)(b.db.Order(t.Context(), id))
+			if _, err := b.tell(id, order.DepositSeen{Deposit: deposit(o, fmt.Sprint("d", o.Version), 1000), Sighting: 1, At: at}, at); err == nil {
+				moved++
+			}
+			at = at.Add(time.Duration(r.IntN(2)) * time.Second)
+		}
+	}
+	if moved < 6 {
+		t.Fatalf("only %d changes", moved)
+	}
+	for f, n := range map[report.Filter]int{
+		{Updated: true}: 1, {Updated: true, Key: "key_1"}: 2, {Updated: true, From: start.Add(2 * time.Minute), To: start.Add(4 * time.Minute)}: 3,
+		{Updated: true, State: order.Awaiting}: 50,
+	} {
+		var want []order.Order
+		for _, id := range made {
+			o := must[order.Order](t)(b.db.Order(t.Context(), id))
+			if (f.Key == "" || o.Origin.Key == f.Key) && (f.State == "" || o.State == f.State) && !o.UpdatedAt.Before(f.From) && (f.To.IsZero() || o.UpdatedAt.Before(f.To)) {
+				want = append(want, o)
+			}
+		}
+		slices.SortFunc(want, func(a, b order.Order) int { return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.ID, a.ID)) })
+		var got []order.ID
+		for place, pages := (order.Place{}), 0; ; pages++ {
+			p := must[report.Page](t)(b.db.Attributed(t.Context(), "int_a", f, place, n))
+			for _, o := range p.Orders {
+				got = append(got, o.ID)
+			}
+			if place = p.Next; place == (order.Place{}) {
+				break
+			}
+			if pages > 50 {
+				t.Fatal("the list has no end")
+			}
+		}
+		var ids []order.ID
+		for _, o := range want {
+			ids = append(ids, o.ID)
+		}
+		same(t, got, ids)
+	}
 }

@@ -43,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		{"orders of a session", sessionOrders},
 		{"tallies are kept beside the facts", tallies},
 		{"orders of an integrator", attributed},
+		{"orders of an integrator by their last change", updated},
 		{"the cursor moves only from where it is", cursorStale},
 		{"a deposit is seen, mined, ripe and told", depositStages},
 		{"a mempool forgets", glimpseDrops},

@@ -1,0 +1,7 @@
+-- What several processes hold and have spent of the limits of companies: see
+-- limit.Account. SQLite lets one process in, which counts alone.
+--postgres CREATE TABLE allowance_processes (process TEXT PRIMARY KEY, until BIGINT NOT NULL);
+--postgres CREATE TABLE allowances (subject TEXT PRIMARY KEY, doc TEXT NOT NULL, wanted BIGINT NOT NULL, until BIGINT NOT NULL);
+--postgres ALTER TABLE allowances SET (fillfactor = 50);
+--postgres CREATE INDEX allowances_wanted ON allowances (wanted) WHERE wanted > 0;
+--postgres CREATE INDEX allowances_until ON allowances (until);
