@@ -1,7 +1,7 @@
 package front
 
 import (
-	"os"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -18,12 +18,12 @@ var roomyOnce sync.Once
 // roomy has the collector wait until there is as much garbage as there is alive, or
 // roomyGarbage if that is more. What the operator sets in the environment stands.
 func roomy() {
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		if os.Getenv(name) != "" {
+	roomyOnce.Do(func() {
+		const usual = 100
+		if was := debug.SetGCPercent(usual); was != usual || debug.SetMemoryLimit(-1) != math.MaxInt64 {
+			debug.SetGCPercent(was)
 			return
 		}
-	}
-	roomyOnce.Do(func() {
 		debug.SetGCPercent(roomyPercent(alive()))
 		afterCollection(func() { debug.SetGCPercent(roomyPercent(alive())) })
 	})
