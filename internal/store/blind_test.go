@@ -191,3 +191,47 @@ func TestMoneyThatCameIsNotRefusedByWhatIsRemembered(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWhatAWriterMadeItselfRefusesToo: no other process has taken a number, so that
+// nothing but the guard can refuse.
+func TestWhatAWriterMadeItselfRefusesToo(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t)
+	for _, id := range []chain.ID{"sim:give", "sim:get"} {
+		if err := b.Caught(t.Context(), id, 1, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	free := func(i int) order.Change {
+		c := asked(t, i)
+		c.Ceilings, c.Now.Origin.Counts = nil, nil
+		return c
+	}
+	back := free(1)
+	back.Now.Quote.Give.Chain, back.Now.DepositTo = "sim:get", chain.CanonicalAddress(chain.Other, "out-2")
+	if err := a.Create(t.Context(), back); err != nil {
+		t.Fatal(err)
+	}
+	if _, ours := errors.AsType[*order.Ours](a.Create(t.Context(), free(2))); !ours {
+		t.Error("an order pays to a deposit address")
+	}
+	for round := range 2 * memoDistrust / 3 { // until what was wrong once is remembered again
+		if a.writer.memo.distrust == 0 {
+			break
+		}
+		for i := range 3 {
+			if err := a.Create(t.Context(), free(100+3*round+i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := 3; i < 6; i++ {
+		if err := a.Create(t.Context(), asked(t, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := a.Create(t.Context(), asked(t, 6))
+	if many, ok := errors.AsType[*order.TooMany](err); !ok || !many.Oldest.Equal(noon) {
+		t.Errorf("a fourth order of three: %v", err)
+	}
+}
