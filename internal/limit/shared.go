@@ -114,7 +114,7 @@ func (s *Shared) Take(now time.Time, claims []Claim) Verdict {
 			r.mu.Unlock()
 			<-asks.flight
 		} else {
-			s.trade(asks.open(s), asks.offers)
+			_ = s.trade(asks.open(s), asks.offers) // trouble was told, and is in the stock
 		}
 		if later := s.cfg.Now(); later.After(now) {
 			now = later
