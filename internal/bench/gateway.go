@@ -47,7 +47,7 @@ func runGateway(ctx context.Context, o options) (err error) {
 	for _, c := range []struct {
 		name, code, what string
 		atMost           float64
-	}{{"fastify", fastifyCode, "beside Fastify with a limit", fastifyGoal}, {"express", expressCode, "beside Express with 5 limits", expressGoal}} {
+	}{{"fastify", fastifyCode, "beside Fastify with 5 limits", fastifyGoal}, {"express", expressCode, "beside Express with 5 limits", expressGoal}} {
 		peer, err := startNode(ctx, c.name, c.code, door.key, o.report)
 		if errors.Is(err, errAbsent) {
 			o.report.skip("gateway: %s: %v", c.what, err)

@@ -26,8 +26,10 @@ import (
 // A caller must not learn from the time of a refusal whether an order is there. Two
 // means this far apart are told from chance in one of some hundred thousand tries.
 const (
-	maxT    = 4.5
-	samples = 100_000 // of each case
+	maxT = 4.5
+	// samples is how many of each case: a hundred thousand of every two that are
+	// compared. Each waits for milliseconds in the door, so more take half an hour.
+	samples = 50_000
 	// believed is the share of the samples that count: what is slower was disturbed,
 	// and would hide a difference among the others.
 	believed = 0.9
@@ -198,6 +200,7 @@ const askers = 32
 func sample(ctx context.Context, h http.Handler, all []attempt) error {
 	const warm = 50 // rounds of each asker that do not count
 	rounds := samples / askers
+	told := max(rounds/10, 1)
 	took := make([][askers][]float64, len(all))
 	g, ctx := errgroup.WithContext(ctx)
 	for who := range askers {
@@ -206,6 +209,9 @@ func sample(ctx context.Context, h http.Handler, all []attempt) error {
 			for round := range warm + rounds {
 				if ctx.Err() != nil {
 					return ctx.Err()
+				}
+				if who == 0 && round%told == 0 {
+					progress("proofs: round %d of %d", round, warm+rounds)
 				}
 				for _, i := range random.Perm(len(all)) {
 					t, err := all[i].once(ctx, h)

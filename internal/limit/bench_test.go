@@ -115,3 +115,27 @@ func BenchmarkHeaders(b *testing.B) {
 		buf = limit.AppendState(limit.AppendPolicy(buf[:0], claims), &v)
 	}
 }
+
+// The same six where four of them are shared with other processes.
+func BenchmarkTakeSixShared(b *testing.B) {
+	s, err := limit.NewShared(memory(b, time.Now()), limit.SharedConfig{
+		Pool: newPool(time.Now), Now: time.Now, Name: func() string { return "process" }, Trouble: func(err error) { b.Error(err) },
+		Spawn: func(func()) {}, // this pool has no lock
+	})
+	if err == nil {
+		err = s.Beat(b.Context())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := server(access.Forwarded)
+	p.Integrator.Limits = integrator.Limits{Requests: 1 << 50, Quotes: 1 << 50, Creates: 1 << 50}
+	p.Key.Requests, p.Integrator.Forwarding.Limits.Requests, p.Integrator.Forwarding.Limits.Creates = 1<<50, 1<<50, 1<<50
+	claims := limit.Claims(nil, p, limit.Quote|limit.Create, limit.DefaultIPLimits)
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := s.Take(time.Now(), claims); !v.Allowed() {
+			b.Fatal("refused")
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"ferry/internal/integrator"
 )
 
 // SharedConfig is how a process shares the limits of companies with others.
@@ -103,7 +105,7 @@ func (s *Shared) Take(now time.Time, claims []Claim) Verdict {
 	r := s.rack(claims[first].Company)
 	for {
 		r.mu.Lock()
-		v, asks := s.judge(r, now, claims)
+		v, asks := s.judge(r, claims[first].Company, now, claims)
 		if asks == nil {
 			r.mu.Unlock()
 			return v
@@ -112,7 +114,7 @@ func (s *Shared) Take(now time.Time, claims []Claim) Verdict {
 			r.mu.Unlock()
 			<-asks.flight
 		} else {
-			s.trade(asks.open(s), asks.offers)
+			_ = s.trade(asks.open(s), asks.offers) // trouble was told, and is in the stock
 		}
 		if later := s.cfg.Now(); later.After(now) {
 			now = later
@@ -123,20 +125,20 @@ func (s *Shared) Take(now time.Time, claims []Claim) Verdict {
 // judge takes, or refuses, or says what to ask the pool for; the caller holds the lock
 // of the rack. Whoever is refused has asked for all he lacks, so that he can be told
 // how long to wait for it.
-func (s *Shared) judge(r *rack, now time.Time, claims []Claim) (Verdict, *asking) {
+func (s *Shared) judge(r *rack, id integrator.ID, now time.Time, claims []Claim) (Verdict, *asking) {
 	t := s.reading(now)
 	var (
 		stocks [MaxClaims]*stock
 		lacks  [MaxClaims]bool
 		short  bool
 	)
-	leased := t < s.life.Load().until
+	leased, shelf := t < s.life.Load().until, r.shelf(id)
 	for i := range claims {
 		c := &claims[i]
 		if c.Limit <= 0 || !shared(&c.Subject) {
 			continue
 		}
-		stocks[i] = r.stock(c, t)
+		stocks[i] = r.stock(shelf, c, t)
 		if need := 1 + twins(claims[:i], c); stocks[i].have >= need && leased {
 			continue
 		}

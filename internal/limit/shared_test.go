@@ -33,7 +33,7 @@ func someLimits(r *rand.Rand) (all [3]int64) {
 func TestOneProcessAloneIsLetInAsIfItCountedAlone(t *testing.T) {
 	t.Parallel()
 	r := seeded(t)
-	for range 200 {
+	for range 20 {
 		h, twin, limits := newHistory(t, r, 1), memory(t, noon), someLimits(r)
 		for range 600 {
 			switch r.IntN(12) {
@@ -64,7 +64,7 @@ func TestOneProcessAloneIsLetInAsIfItCountedAlone(t *testing.T) {
 func TestNeverMoreThanTheLimitInAllProcesses(t *testing.T) {
 	t.Parallel()
 	r := seeded(t)
-	for range 300 {
+	for range 40 {
 		h, limits := newHistory(t, r, 1+r.IntN(4)), someLimits(r)
 		bad := r.IntN(3) == 0
 		h.pool.on = func(bool) error {
@@ -118,9 +118,9 @@ func TestWhoWaitsAsLongAsHeWasToldIsLetIn(t *testing.T) {
 	t.Parallel()
 	r := seeded(t)
 	waited := 0
-	for range 100 {
+	for range 12 {
 		h, limits := newHistory(t, r, 2+r.IntN(3)), someLimits(r)
-		for range 300 {
+		for range 80 {
 			if r.IntN(10) == 0 {
 				h.pass(time.Duration(r.Int64N(int64(5 * time.Second))))
 			}
@@ -146,7 +146,7 @@ func TestWhoWaitsAsLongAsHeWasToldIsLetIn(t *testing.T) {
 			waited++
 		}
 	}
-	if waited < 100 {
+	if waited < 25 {
 		t.Errorf("only %d were refused", waited)
 	}
 }

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,8 @@ const (
 
 // stock is what this process has of one subject. Times are readings of its clock.
 type stock struct {
+	subject Subject
+
 	limit int64
 	have  int64 // may be spent here
 	free  int64 // was left for anybody when the pool was asked last
@@ -71,23 +74,61 @@ func (s *stock) left(here, t int64) int64 {
 func (s *stock) empty() bool { return s.have == 0 && len(s.spent) == 0 && s.flight == nil }
 
 // rack is the stocks of some companies under one lock. All that is a company's is in
-// one rack, so that a request needs one.
+// one rack, so that a request needs one; and on one shelf of it, which is searched from
+// the front: a company has few limits and a few keys in use, and to look for five of
+// them so costs less than to hash one.
 type rack struct {
-	mu     sync.Mutex
-	stocks map[Subject]*stock
-	_      [64]byte // neighbours do not share a cache line
+	mu      sync.Mutex
+	shelves map[integrator.ID]*[]*stock
+	_       [64]byte // neighbours do not share a cache line
+}
+
+// find is the stock of a subject, or nil.
+func (r *rack) find(subject *Subject) *stock {
+	if shelf := r.shelves[subject.Company]; shelf != nil {
+		return onShelf(*shelf, subject)
+	}
+	return nil
+}
+
+func onShelf(shelf []*stock, subject *Subject) *stock {
+	for _, s := range shelf {
+		if s.subject.Resource == subject.Resource && s.subject.Name == subject.Name {
+			return s
+		}
+	}
+	return nil
+}
+
+// all calls for every stock, and forgets those for which it is told to.
+func (r *rack) all(forget func(*stock) bool) {
+	for id, shelf := range r.shelves {
+		if *shelf = slices.DeleteFunc(*shelf, forget); len(*shelf) == 0 {
+			delete(r.shelves, id)
+		}
+	}
+}
+
+// shelf is that of a company.
+func (r *rack) shelf(id integrator.ID) *[]*stock {
+	shelf := r.shelves[id]
+	if shelf == nil {
+		if r.shelves == nil {
+			r.shelves = map[integrator.ID]*[]*stock{}
+		}
+		shelf = new([]*stock)
+		r.shelves[id] = shelf
+	}
+	return shelf
 }
 
 // stock is that of a claim. A limit that was changed begins anew: what was held under
 // the old one is given back with the next trade.
-func (r *rack) stock(c *Claim, t int64) *stock {
-	s := r.stocks[c.Subject]
+func (r *rack) stock(shelf *[]*stock, c *Claim, t int64) *stock {
+	s := onShelf(*shelf, &c.Subject)
 	if s == nil {
-		s = &stock{limit: c.Limit}
-		if r.stocks == nil {
-			r.stocks = map[Subject]*stock{}
-		}
-		r.stocks[c.Subject] = s
+		s = &stock{subject: c.Subject, limit: c.Limit}
+		*shelf = append(*shelf, s)
 	}
 	if s.limit != c.Limit {
 		s.limit, s.have, s.free, s.other, s.barren, s.away = c.Limit, 0, 0, 0, 0, false

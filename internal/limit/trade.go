@@ -138,7 +138,7 @@ func (s *stock) take(d Deal, limit, now int64) {
 func (s *Shared) refill(subject Subject) {
 	r := s.rack(subject.Company)
 	r.mu.Lock()
-	st := r.stocks[subject]
+	st := r.find(&subject)
 	if st == nil || !st.low(s.reading(s.cfg.Now())) {
 		r.mu.Unlock()
 		return
@@ -161,9 +161,10 @@ func (s *Shared) begin(old *life) {
 	for i := range s.racks {
 		r := &s.racks[i]
 		r.mu.Lock()
-		for _, st := range r.stocks {
+		r.all(func(st *stock) bool {
 			st.have, st.free, st.other, st.spent, st.barren, st.away = 0, 0, 0, nil, 0, false
-		}
+			return false
+		})
 		r.mu.Unlock()
 	}
 }
@@ -240,23 +241,22 @@ func (s *Shared) giveBackOf(r *rack, when func(Subject, *stock, int64) due) (mor
 	t := s.reading(s.cfg.Now())
 	a := &asking{rack: r}
 	r.mu.Lock()
-	for subject, st := range r.stocks {
-		what := when(subject, st, t)
+	r.all(func(st *stock) bool {
+		what := when(st.subject, st, t)
 		switch {
 		case st.flight != nil || what == keep:
 		case st.empty():
-			if t-st.used >= int64(idle) {
-				delete(r.stocks, subject)
-			}
+			return t-st.used >= int64(idle)
 		case len(a.offers) == tradeAtOnce:
 			more = true
 		default:
 			if what == back {
 				st.have, st.free = 0, 0
 			}
-			s.offer(a, subject, st, 0)
+			s.offer(a, st.subject, st, 0)
 		}
-	}
+		return false
+	})
 	if len(a.offers) == 0 {
 		r.mu.Unlock()
 		return false, nil
