@@ -40,16 +40,16 @@ func company(n int) (integrator.Integrator, integrator.Key, string, error) {
 		return integrator.Integrator{}, integrator.Key{}, "", err
 	}
 	return integrator.Integrator{
-			ID: id, Name: "Bench", Status: integrator.Active, Window: integrator.DefaultWindow,
-			Limits: integrator.Limits{Requests: plenty, Quotes: plenty, Creates: plenty},
-			Forwarding: integrator.Forwarding{
-				Enabled: true, Egress: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-				Limits: integrator.ClientLimits{Requests: plenty, Creates: plenty},
-			},
-		}, integrator.Key{
-			ID: integrator.KeyID(fmt.Sprintf("key_%026d", n)), Integrator: id, Kind: integrator.Server,
-			Digest: integrator.DigestOf(text.Reveal()), Requests: plenty,
-		}, text.Reveal(), nil
+		ID: id, Name: "Bench", Status: integrator.Active, Window: integrator.DefaultWindow,
+		Limits: integrator.Limits{Requests: plenty, Quotes: plenty, Creates: plenty},
+		Forwarding: integrator.Forwarding{
+			Enabled: true, Egress: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+			Limits: integrator.ClientLimits{Requests: plenty, Creates: plenty},
+		},
+	}, integrator.Key{
+		ID: integrator.KeyID(fmt.Sprintf("key_%026d", n)), Integrator: id, Kind: integrator.Server,
+		Digest: integrator.DigestOf(text.Reveal()), Requests: plenty,
+	}, text.Reveal(), nil
 }
 
 // entrance is what admits a request: everything between its headers and its row.
