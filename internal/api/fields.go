@@ -14,7 +14,7 @@ const usualFields = 16
 // Set makes a header have this value only.
 func (f *Fields) Set(name, value string) {
 	for i := range f.all {
-		if strings.EqualFold(f.all[i].name, name) {
+		if len(f.all[i].name) == len(name) && strings.EqualFold(f.all[i].name, name) {
 			f.all[i].value = value
 			return
 		}

@@ -29,7 +29,7 @@ const (
 	maxT = 4.5
 	// samples is how many of each case: a hundred thousand of every two that are
 	// compared. Each waits for milliseconds in the door, so more take half an hour.
-	samples = 50_000
+	samples = 100_000
 	// believed is the share of the samples that count: what is slower was disturbed,
 	// and would hide a difference among the others.
 	believed = 0.9
