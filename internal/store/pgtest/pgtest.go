@@ -157,7 +157,9 @@ func (s *Server) Database(ctx context.Context) (address string, drop func(contex
 }
 
 // Exec runs a statement as the server's owner.
-func (s *Server) Exec(ctx context.Context, sql string) error { return Exec(ctx, s.url("postgres"), sql) }
+func (s *Server) Exec(ctx context.Context, sql string) error {
+	return Exec(ctx, s.url("postgres"), sql)
+}
 
 // Exec runs a statement in the database of an address.
 func Exec(ctx context.Context, address, sql string) error {
