@@ -20,6 +20,7 @@ type entry struct {
 	mark         uint64
 	twin         *entry // another subject of the same mark
 	newer, older *entry
+	moved        int64             // the second in which it was put in its place
 	few          [firstRing]bucket // enough for most addresses
 }
 
@@ -62,15 +63,21 @@ func (s *shard) get(subject *Subject, mark uint64) *entry {
 // so that whoever knocks in vain is not forgotten for it.
 func (s *shard) find(subject *Subject, mark uint64) *entry {
 	e := s.get(subject, mark)
-	if e != nil {
-		e.expire(s.clock.now)
-		if s.newest != e {
-			s.unlink(e)
-			s.link(e)
-		}
+	if e == nil {
+		return nil
+	}
+	e.expire(s.clock.now)
+	// To move an entry touches its neighbours, too. Who is idle longest matters to the
+	// second at most, until there is hardly any room left.
+	if at := s.clock.now / second; s.newest != e && (e.moved != at || s.crowded()) {
+		s.unlink(e)
+		s.link(e)
 	}
 	return e
 }
+
+// crowded reports whether something may have to go for what a request adds.
+func (s *shard) crowded() bool { return s.room > 0 && s.len+MaxClaims >= s.room }
 
 // findOrAdd is the entry of a subject, which is made if there is none. If there is no
 // room, the one that was idle longest goes; those of the request itself were used
@@ -103,7 +110,7 @@ func (s *shard) tidy() {
 		if e == nil {
 			return
 		}
-		if e.expire(s.clock.now); e.n > 0 {
+		if e.expire(s.clock.now); !e.empty() {
 			return
 		}
 		s.drop(e)
@@ -128,6 +135,7 @@ func (s *shard) drop(e *entry) {
 }
 
 func (s *shard) link(e *entry) {
+	e.moved = s.clock.now / second
 	e.older, e.newer = s.newest, nil
 	if s.newest != nil {
 		s.newest.newer = e

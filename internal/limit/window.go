@@ -25,44 +25,62 @@ type bucket struct {
 // newest unit in them, say at t, and what they hold lies in (t-60 s, t]: never more
 // than the limit. A unit may count up to a second too long, never too short; and as
 // no last lies in the future, everything is free again after 60 s, not 61.
+//
+// The newest bucket is kept apart from the ring of older ones, and so is the time at
+// which something is free again: most requests touch one line of memory of a window.
 type window struct {
-	ring  []bucket // its length is a power of two
-	first uint32   // the oldest bucket
-	n     uint32   // how many there are
-	used  int64
+	until int64  // when the oldest bucket counts no more
+	used  int64  // what counts
+	now   bucket // the newest; none if nothing was taken in it
+	ring  []bucket
+	first uint32 // the oldest of the ring, whose length is a power of two
+	n     uint32 // how many the ring has
 }
 
 func (w *window) at(i uint32) *bucket { return &w.ring[(w.first+i)&uint32(len(w.ring)-1)] }
 
+// empty reports whether nothing counts any more.
+func (w *window) empty() bool { return w.used == 0 }
+
 // expire forgets what counts no more. Every bucket is forgotten once, so it costs a
 // request no more than it once cost to put it there.
 func (w *window) expire(t int64) {
-	for w.n > 0 {
-		b := w.at(0)
-		if b.last+span > t {
+	for w.used > 0 && t >= w.until {
+		if w.n == 0 {
+			w.used, w.now = 0, bucket{}
 			return
 		}
-		w.used -= b.n
+		w.used -= w.at(0).n
 		w.first++
 		w.n--
+		w.until = w.oldest().last + span
 	}
+}
+
+// oldest is the bucket that is forgotten next.
+func (w *window) oldest() *bucket {
+	if w.n > 0 {
+		return w.at(0)
+	}
+	return &w.now
 }
 
 // take counts one more. Times never fall, and what counts no more was forgotten.
 func (w *window) take(t int64) {
 	w.used++
-	if w.n > 0 {
-		if b := w.at(w.n - 1); b.last/second == t/second {
-			b.last = t
-			b.n++
-			return
+	if w.now.n > 0 && w.now.last/second != t/second {
+		if int(w.n) == len(w.ring) {
+			w.grow()
 		}
+		w.n++
+		*w.at(w.n - 1) = w.now
+		w.now.n = 0
 	}
-	if int(w.n) == len(w.ring) {
-		w.grow()
+	w.now.last = t
+	w.now.n++
+	if w.n == 0 {
+		w.until = t + span
 	}
-	w.n++
-	*w.at(w.n - 1) = bucket{last: t, n: 1}
 }
 
 // grow doubles the ring, which happens four times at most.
@@ -76,15 +94,21 @@ func (w *window) grow() {
 
 // free is how long until so many units count no more; zero if nothing counts.
 func (w *window) free(units, t int64) time.Duration {
-	var until int64
-	for i := range w.n {
-		b := w.at(i)
-		until = b.last + span - t
-		if units -= b.n; units <= 0 {
-			break
+	if w.used == 0 {
+		return 0
+	}
+	until := w.until
+	if units > 1 { // one is free with the oldest bucket
+		for i := uint32(0); i < w.n && units > 0; i++ {
+			b := w.at(i)
+			until = b.last + span
+			units -= b.n
+		}
+		if units > 0 {
+			until = w.now.last + span
 		}
 	}
-	return time.Duration(until)
+	return time.Duration(until - t)
 }
 
 // wholeSeconds rounds up: after so many seconds the time is over, a second earlier
