@@ -27,10 +27,10 @@ const (
 
 // Memory is a Counter for one process.
 type Memory struct {
+	shards    [halves][shards]shard // first, so that each begins a line of the cache
 	start     time.Time
 	monotonic bool
 	seed      maphash.Seed // nobody can aim at a shard
-	shards    [halves][shards]shard
 }
 
 var _ Counter = (*Memory)(nil)

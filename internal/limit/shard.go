@@ -20,12 +20,15 @@ type entry struct {
 	mark         uint64
 	twin         *entry // another subject of the same mark
 	newer, older *entry
-	moved        int64             // the second in which it was put in its place
 	few          [firstRing]bucket // enough for most addresses
+	_            [32]byte          // a window is one line of the processor's cache, not parts of two
 }
 
 // clock makes a time that never falls out of readings that may.
 type clock struct{ now, shift int64 }
+
+// second is the second that the time is in.
+func (c *clock) second() uint32 { return uint32(c.now / second) }
 
 // How far a reading may lie behind an earlier one because its goroutine was late.
 // Beyond that somebody set the clock back.
@@ -69,7 +72,7 @@ func (s *shard) find(subject *Subject, mark uint64) *entry {
 	e.expire(s.clock.now)
 	// To move an entry touches its neighbours, too. Who is idle longest matters to the
 	// second at most, until there is hardly any room left.
-	if at := s.clock.now / second; s.newest != e && (e.moved != at || s.crowded()) {
+	if s.newest != e && (e.moved != s.clock.second() || s.crowded()) {
 		s.unlink(e)
 		s.link(e)
 	}
@@ -135,7 +138,7 @@ func (s *shard) drop(e *entry) {
 }
 
 func (s *shard) link(e *entry) {
-	e.moved = s.clock.now / second
+	e.moved = s.clock.second()
 	e.older, e.newer = s.newest, nil
 	if s.newest != nil {
 		s.newest.newer = e

@@ -33,11 +33,12 @@ type window struct {
 	used  int64  // what counts
 	now   bucket // the newest; none if nothing was taken in it
 	ring  []bucket
-	first uint32 // the oldest of the ring, whose length is a power of two
-	n     uint32 // how many the ring has
+	moved uint32 // see shard.find
+	first uint8  // the oldest of the ring, whose length is a power of two
+	n     uint8  // how many the ring has
 }
 
-func (w *window) at(i uint32) *bucket { return &w.ring[(w.first+i)&uint32(len(w.ring)-1)] }
+func (w *window) at(i uint8) *bucket { return &w.ring[(w.first+i)&uint8(len(w.ring)-1)] }
 
 // empty reports whether nothing counts any more.
 func (w *window) empty() bool { return w.used == 0 }
@@ -99,7 +100,7 @@ func (w *window) free(units, t int64) time.Duration {
 	}
 	until := w.until
 	if units > 1 { // one is free with the oldest bucket
-		for i := uint32(0); i < w.n && units > 0; i++ {
+		for i := uint8(0); i < w.n && units > 0; i++ {
 			b := w.at(i)
 			until = b.last + span
 			units -= b.n
