@@ -27,8 +27,8 @@ import (
 // means this far apart are told from chance in one of some hundred thousand tries.
 const (
 	maxT = 4.5
-	// samples is how many of each case: a hundred thousand of every two that are
-	// compared. Each waits for milliseconds in the door, so more take half an hour.
+	// samples is how many of each case. Each waits for milliseconds in the door, many at
+	// once: it takes about four minutes.
 	samples = 100_000
 	// believed is the share of the samples that count: what is slower was disturbed,
 	// and would hide a difference among the others.
