@@ -25,6 +25,8 @@ func TestDownIsWhatMayGoWellLater(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
 		{&pgconn.PgError{Severity: "FATAL", Code: "57P01"}, true},
 		{&pgconn.PgError{Severity: "ERROR", Code: "53100"}, true},
+		{&pgconn.PgError{Severity: "ERROR", Code: "55P03"}, true},
+		{&pgconn.PgError{Severity: "ERROR", Code: "57014"}, true},
 		{&pgconn.PgError{Severity: "ERROR", Code: "40001"}, true},
 		{&pgconn.PgError{Severity: "ERROR", Code: "25006"}, true},
 		{&pgconn.PgError{Severity: "ERROR", Code: "42601"}, false},

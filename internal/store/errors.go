@@ -118,7 +118,14 @@ func Down(err error) bool {
 		}
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (strings.HasPrefix(pg.Code, "53") || pg.Code == "25006") // out of something, or reading only
+	if !ok {
+		return false
+	}
+	switch pg.Code {
+	case "25006", "55P03", "57014": // it only reads; a lock or a statement took too long
+		return true
+	}
+	return strings.HasPrefix(pg.Code, "53") // it is out of something
 }
 
 // doubtful wraps an error after which the outcome of a commit is open.
