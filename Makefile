@@ -1,4 +1,4 @@
-# Everything here needs Go; `make test` also needs a PostgreSQL server, which
+# Everything here needs Go; `make test` also needs PostgreSQL and Redis, which
 # `make setup` installs on Debian.
 
 SEED     ?= 1
@@ -23,7 +23,7 @@ help: ## Show this list
 dev: ## Run the whole service on simulated chains
 	go run ./cmd/ferry dev
 
-setup: ## Install what the tests need: PostgreSQL, a C compiler, Node.js and curl, on Debian
+setup: ## Install what the tests need: PostgreSQL, Redis, a C compiler, Node.js and curl, on Debian
 	@scripts/setup
 
 test: setup ## Run all tests under the race detector, then the long sweeps without it

@@ -83,9 +83,9 @@ type writer interface {
 	send(status int, header *Fields, body []byte, lasts bool)
 }
 
-// serve answers one request with a call that nobody uses any more, or never did.
+// serve answers one request with a call that is empty.
 func (d *Door) serve(c *Call, a *asked, w writer) {
-	*c = Call{Now: d.cfg.Now(), ID: requestID(), writer: w, asked: a}
+	c.Now, c.ID, c.writer, c.asked = d.cfg.Now(), requestID(), w, a
 	c.out.all = c.usual[:0]
 	c.log = line{began: c.Now}
 	c.common()

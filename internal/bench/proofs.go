@@ -106,7 +106,7 @@ func tellApart(ctx context.Context, o options, engine string, d *dev.Dev) error 
 		return err
 	}
 	progress("proofs: %s: %d samples of each of %d cases", engine, samples, len(all))
-	if err := sample(ctx, d.Front.API, all); err != nil {
+	if err := sample(ctx, d.Front.Door, all); err != nil {
 		return err
 	}
 	for i := range all {
@@ -126,7 +126,7 @@ func anOrder(d *dev.Dev) (id, session string, err error) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Integrator-Key", d.Card.ServerKey)
 	w := httptest.NewRecorder()
-	d.Front.API.ServeHTTP(w, r)
+	d.Front.Door.ServeHTTP(w, r)
 	var made struct{ OrderID, SessionID string }
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated {
 		return "", "", fmt.Errorf("no order is made: %d %s", w.Code, w.Body)
@@ -169,7 +169,7 @@ func known(ctx context.Context, d *dev.Dev, all []attempt) error {
 	for _, a := range all {
 		for {
 			w := httptest.NewRecorder()
-			d.Front.API.ServeHTTP(w, a.request)
+			d.Front.Door.ServeHTTP(w, a.request)
 			if w.Code == http.StatusNotFound {
 				break
 			}

@@ -55,7 +55,6 @@ type Config struct {
 
 // Front is the whole service.
 type Front struct {
-	API      http.Handler
 	Operator http.Handler
 	Office   *office.Office
 	Desk     *desk.Desk
@@ -178,7 +177,6 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if err != nil {
 		return err
 	}
-	f.API = f.Door
 	f.Office = office.New(waking{f.db, f.directory.Wake}, families(known.ofs), f.clock.Now)
 	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
