@@ -9,13 +9,13 @@ import (
 const (
 	words  = "money chain fault secret"
 	domain = "integrator ledger quote order"
-	work   = "watch send settle feed access limit market desk office report"
+	work   = "watch send settle feed access limit market desk office report treasury"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/sim family/evm family/bitcoin family/solana prices api api/wire api/contract api/routes api/operator"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator"
 	// helpers exist for tests and never reach the daemon.
-	helpers = "store/storetest store/pgtest family/familytest api/contract/contracttest"
-	chains  = "money chain fault order watch send family/quorum"
+	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest api/contract/contracttest"
+	chains  = "money chain fault order watch send family/quorum family/rpc"
 )
 
 // plan is the house: a room may import only the rooms named beside it.
@@ -41,6 +41,8 @@ var plan = map[string]string{
 	"desk":   "money chain fault secret integrator quote order access limit market settle",
 	"office": "money chain fault secret integrator order", // order for what an operator is asked about
 	"report": "money chain fault integrator quote order access",
+	// treasury keeps the wallets: deposit addresses, bringing deposits home, what is left.
+	"treasury": "money chain fault order ledger send",
 	// floor 3: adapters, which know the rooms below them and not one another
 	"store":             below,
 	"store/storetest":   below + " store",
@@ -48,9 +50,15 @@ var plan = map[string]string{
 	"family/quorum":     "",
 	"family/sim":        chains,
 	"family/familytest": chains,
-	"family/evm":        words,
-	"family/bitcoin":    words,
-	"family/solana":     words,
+	"family/rpc":        "family/quorum",
+	"family/evm":        chains,
+	"family/bitcoin":    chains,
+	"family/solana":     chains,
+	// signer knows wishes, and nothing of how families make transactions: it reads them again.
+	"signer": words + " send",
+	// devnet starts the local chains; only development and tests reach it.
+	"devnet":            "",
+	"devnet/devnettest": "devnet",
 	"prices":            words + " market",
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
@@ -64,12 +72,12 @@ var plan = map[string]string{
 	"daemon":    below + " " + doors,
 	"front":     below + " " + doors + " daemon",
 	"serve":     below + " " + doors + " config daemon front",
-	"dev":       below + " " + doors + " daemon front",
+	"dev":       below + " " + doors + " daemon front devnet",
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
 	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev",
-	"cmd/ferry": below + " " + doors + " config daemon world front dev serve",
+	"cmd/ferry": below + " " + doors + " config daemon world front dev serve devnet",
 }
 
 // inTests is what the tests of a room may import beyond the plan: floor 2 is
@@ -84,6 +92,10 @@ var inTests = map[string]string{
 	"store":             "store/storetest store/pgtest",
 	"store/storetest":   "store/pgtest",
 	"family/sim":        "family/familytest",
+	"family/evm":        "family/familytest devnet devnet/devnettest signer",
+	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer",
+	"family/solana":     "family/familytest devnet devnet/devnettest signer",
+	"treasury":          doors + " " + helpers + " house",
 	"family/familytest": "family/sim",
 	"api":               "api/contract/contracttest",
 	"api/contract":      "api/contract/contracttest",
@@ -100,7 +112,7 @@ type reach struct{ path, rooms, instead string }
 
 // outside is who may import what from the standard library and from others.
 var outside = []reach{
-	{"net/http", "api prices venue family front dev cmd bench", "declare a port in ports.go and let an adapter fill it"},
+	{"net/http", "api prices venue family front dev devnet signer cmd bench", "declare a port in ports.go and let an adapter fill it"},
 	{"database/sql", "store bench", "declare what you need in ports.go and let store fill it"},
 	{"github.com/jackc/pgx/v5", "store bench", "go through store"},
 	{"modernc.org/sqlite", "store bench", "go through store"},
@@ -121,7 +133,7 @@ var calls = []call{
 	},
 	{
 		pkg: "os", names: "Getenv LookupEnv Environ ExpandEnv",
-		allowed: "config cmd " + helpers + " bench", instead: "only config and cmd read the environment",
+		allowed: "config cmd devnet " + helpers + " bench", instead: "only config and cmd read the environment",
 	},
 }
 

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,13 +107,35 @@ type Deposit struct {
 // Account names one of our own wallets on a chain, such as "hot".
 type Account string
 
-// Call is what we ask a chain to do.
+// Call is what we ask a chain to do: a payment from an account, or, with Sources,
+// bringing home what lies on deposit addresses.
 type Call struct {
 	Chain  ID
 	From   Account
 	To     Address
 	Asset  Asset
 	Amount money.Amount
+	// Sources are the deposit addresses that are emptied into the account: To is
+	// then the account's own address and Amount what they have together.
+	Sources []Source
+	// For is the transfer that asks for it: what a signer looks up before it signs.
+	For string
+}
+
+// Source is a deposit address with what is brought home from it.
+type Source struct {
+	Address  Address
+	Index    uint32 // of its key
+	Amount   money.Amount
+	Deposits []DepositID
+}
+
+// Same reports whether two calls ask for the same, whoever asks.
+func (c Call) Same(d Call) bool {
+	return c.Chain == d.Chain && c.From == d.From && c.To == d.To && c.Asset == d.Asset && c.Amount == d.Amount &&
+		slices.EqualFunc(c.Sources, d.Sources, func(a, b Source) bool {
+			return a.Address == b.Address && a.Index == b.Index && a.Amount == b.Amount && slices.Equal(a.Deposits, b.Deposits)
+		})
 }
 
 // Slot is what an attempt uses up on its chain: an account nonce or a coin.

@@ -74,6 +74,13 @@ type Transfer struct {
 	WishedAt time.Time
 }
 
+// call is what is asked of the chain, with who asks.
+func (t Transfer) call() chain.Call {
+	c := t.Call
+	c.For = string(t.ID)
+	return c
+}
+
 // Cap bounds what may be wished on a chain within an hour.
 type Cap struct{ PerHour money.USD }
 

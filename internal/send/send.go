@@ -148,7 +148,7 @@ func (s *Sender) draft(ctx context.Context, j Job, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("held slots: %w", err)
 	}
-	a, err := s.chain.Draft(ctx, j.Transfer.Call, held, j.Transfer.MaxFee)
+	a, err := s.chain.Draft(ctx, j.Transfer.call(), held, j.Transfer.MaxFee)
 	switch {
 	case errors.Is(err, ErrRefused) && len(j.Attempts) == 0:
 		return s.store.End(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: err.Error()}, now)
@@ -167,7 +167,7 @@ func (s *Sender) bump(ctx context.Context, j Job, prev Kept, now time.Time) erro
 	if !worthBump(prev.Fee, fee) {
 		return nil
 	}
-	call := j.Transfer.Call
+	call := j.Transfer.call()
 	if prev.Cancel {
 		call = s.nothing(call)
 	}
@@ -177,12 +177,12 @@ func (s *Sender) bump(ctx context.Context, j Job, prev Kept, now time.Time) erro
 // cancel uses up the slot of a transfer that has had its time, by a transaction
 // that pays nobody. Whichever of them lands decides.
 func (s *Sender) cancel(ctx context.Context, j Job, prev Kept, now time.Time) error {
-	return s.replace(ctx, j, s.nothing(j.Transfer.Call), prev, j.Transfer.MaxFee, now)
+	return s.replace(ctx, j, s.nothing(j.Transfer.call()), prev, j.Transfer.MaxFee, now)
 }
 
 // nothing is a call that pays nobody.
 func (s *Sender) nothing(c chain.Call) chain.Call {
-	return chain.Call{Chain: c.Chain, From: c.From, To: s.chain.Own(c.From), Asset: c.Chain.Native()}
+	return chain.Call{Chain: c.Chain, From: c.From, To: s.chain.Own(c.From), Asset: c.Chain.Native(), For: c.For}
 }
 
 func (s *Sender) replace(ctx context.Context, j Job, call chain.Call, prev Kept, fee money.Amount, now time.Time) error {

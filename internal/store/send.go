@@ -90,7 +90,7 @@ func sameWish(k keptTransfer, w send.Transfer) error {
 	if err != nil {
 		return err
 	}
-	if old.Call != w.Call || old.Order != w.Order {
+	if !old.Call.Same(w.Call) || old.Order != w.Order {
 		return fmt.Errorf("transfer %s: %w", w.ID, send.ErrDiffers)
 	}
 	return nil

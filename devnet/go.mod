@@ -1,0 +1,3 @@
+module ferry/devnet
+
+go 1.26.0

@@ -1,0 +1,53 @@
+package devnet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNoSource: there is no source tree from which the nodes can be built.
+var ErrNoSource = errors.New("the source tree of Ferry is not here; start from its folder, so that the local chains can be built")
+
+// Root is the folder of the source tree at or above a folder.
+func Root(from string) (string, error) {
+	dir, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(text), "module ferry\n") {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", ErrNoSource
+		}
+		dir = up
+	}
+}
+
+// Build builds the nodes' program from the source tree and says where it is. What was
+// built before is only built again where something changed.
+func Build(ctx context.Context, root, into string) (string, error) {
+	if err := os.MkdirAll(into, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(into, "devnet")
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, ".")
+	cmd.Dir = filepath.Join(root, "devnet")
+	// A workspace of whoever builds must not choose other versions.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("build the local chains: %w\n%s", err, strings.TrimSpace(said.String()))
+	}
+	return path, nil
+}
