@@ -42,6 +42,10 @@ type shelf interface {
 	address(k chain.Key) (chain.Address, error)
 	// sign signs an unsigned transaction with keys in the family's order.
 	sign(unsigned []byte, keys []chain.Key) ([]byte, error)
+	// judge reads a paper again and refuses what its wish does not ask for.
+	judge(m matter) (verdict, error)
+	// tokens are what a signed transaction uses up.
+	tokens(raw []byte) ([]string, error)
 }
 
 // NewRing makes the ring of a BIP-39 seed. The seed is not kept.
