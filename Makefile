@@ -15,7 +15,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/l
 SWEEPS = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include=*_test.go 'func Test[A-Za-z]*Sweep' internal cmd))))
 
 .DEFAULT_GOAL := help
-.PHONY: help dev setup test contract newcomer check format generate bench sim fuzz build
+.PHONY: help dev setup test contract contracts newcomer check format generate bench sim fuzz build
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ check: ## Check format, vet, lint and generated files
 
 format: ## Format all Go files
 	$(TOOL) gofumpt -w cmd internal
+
+contracts: ## Compile the Solidity contracts anew (needs Node.js)
+	@contracts/build
 
 generate: ## Write generated files anew
 	go generate ./...

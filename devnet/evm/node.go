@@ -1,0 +1,176 @@
+package evm
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core"
+	"github.com/ethereum/go-ethereum/core/rawdb"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/eth"
+	"github.com/ethereum/go-ethereum/eth/ethconfig"
+	"github.com/ethereum/go-ethereum/eth/filters"
+	"github.com/ethereum/go-ethereum/eth/tracers"
+	_ "github.com/ethereum/go-ethereum/eth/tracers/native" // the tracers that are asked for by name
+	"github.com/ethereum/go-ethereum/node"
+	"github.com/ethereum/go-ethereum/p2p"
+	"github.com/ethereum/go-ethereum/params"
+	"github.com/ethereum/go-ethereum/rpc"
+)
+
+// Spec is what a chain is asked to be.
+type Spec struct {
+	ChainID uint64 `json:"chainId"`
+	// FinalDepth is how many blocks make one final and safe.
+	FinalDepth uint64 `json:"finalDepth"`
+	// Faucet is the key that has all the money, in hex; without it a known one is used.
+	Faucet string `json:"faucet"`
+	// Alloc are accounts that are there from the first block.
+	Alloc map[common.Address]Account `json:"alloc"`
+}
+
+// Account is what an account has from the first block.
+type Account struct {
+	Balance *hexutil.Big  `json:"balance"`
+	Code    hexutil.Bytes `json:"code"`
+}
+
+// What the chain begins with.
+const (
+	gwei      = 1_000_000_000
+	gasLimit  = 36_000_000
+	bornAt    = 1_700_000_000 // the same at every start, since it is part of the first block
+	faucetKey = "ferry local chain: faucet"
+	crowdKey  = "ferry local chain: crowd"
+)
+
+// Node is one chain that runs.
+type Node struct {
+	spec   Spec
+	stack  *node.Node
+	eth    *eth.Ethereum
+	faucet *ecdsa.PrivateKey
+	crowd  *ecdsa.PrivateKey
+
+	mu    sync.Mutex // one lever at a time
+	price uint64     // how many times the price at the start is asked
+	stop  func()     // ends mining by itself; nil if it does not
+}
+
+// Open starts a chain; with an empty folder it lives in memory.
+func Open(_ context.Context, dir string, raw json.RawMessage) (*Node, error) {
+	n := &Node{price: 1}
+	if err := json.Unmarshal(raw, &n.spec); err != nil {
+		return nil, fmt.Errorf("spec: %w", err)
+	}
+	if n.spec.ChainID == 0 {
+		return nil, errors.New("spec: chainId is missing")
+	}
+	var err error
+	if n.faucet, err = keyOf(n.spec.Faucet, faucetKey); err != nil {
+		return nil, fmt.Errorf("spec: faucet: %w", err)
+	}
+	if n.crowd, err = keyOf("", crowdKey); err != nil {
+		return nil, err
+	}
+	if err := n.start(dir); err != nil {
+		if n.stack != nil {
+			_ = n.stack.Close()
+		}
+		return nil, err
+	}
+	return n, nil
+}
+
+// keyOf reads a key, or makes the one that belongs to a text.
+func keyOf(hex, text string) (*ecdsa.PrivateKey, error) {
+	if hex != "" {
+		return crypto.HexToECDSA(hex)
+	}
+	return crypto.ToECDSA(crypto.Keccak256([]byte(text)))
+}
+
+func (n *Node) start(dir string) error {
+	nc := node.DefaultConfig
+	nc.Name, nc.DataDir = "geth", ""
+	if dir != "" {
+		nc.DataDir = filepath.Clean(dir)
+		if err := os.MkdirAll(nc.DataDir, 0o700); err != nil {
+			return err
+		}
+	}
+	nc.P2P = p2p.Config{NoDiscovery: true, NoDial: true, MaxPeers: 0, ListenAddr: ""}
+	nc.HTTPHost, nc.HTTPPort = "127.0.0.1", 0
+	nc.HTTPModules = []string{"eth", "net", "web3", "debug", "txpool"}
+	nc.IPCPath, nc.WSHost, nc.UseLightweightKDF = "", "", true
+	nc.BatchResponseMaxSize = 256 << 20
+	var err error
+	if n.stack, err = node.New(&nc); err != nil {
+		return err
+	}
+	ec := ethconfig.Defaults
+	ec.NetworkId, ec.Genesis, ec.SyncMode = n.spec.ChainID, n.genesis(), ethconfig.FullSync
+	// Every state is kept, so that proofs and traces of any block can be asked for.
+	ec.StateScheme, ec.NoPruning, ec.LogNoHistory = rawdb.HashScheme, true, true
+	ec.TransactionHistory = 0
+	ec.DatabaseCache, ec.TrieCleanCache, ec.TrieDirtyCache, ec.SnapshotCache = 16, 8, 8, 0
+	ec.RPCGasCap = 1_000_000_000
+	ec.TxPool.NoLocals, ec.TxPool.Journal, ec.TxPool.PriceLimit = true, "", 1
+	ec.TxPool.AccountSlots, ec.TxPool.GlobalSlots = 4096, 65536
+	ec.TxPool.AccountQueue, ec.TxPool.GlobalQueue = 4096, 65536
+	ec.Miner.GasPrice, ec.Miner.GasCeil = big.NewInt(gwei), gasLimit
+	if n.eth, err = eth.New(n.stack, &ec); err != nil {
+		return err
+	}
+	system := filters.NewFilterSystem(n.eth.APIBackend, filters.Config{})
+	n.stack.RegisterAPIs([]rpc.API{{Namespace: "eth", Service: filters.NewFilterAPI(system)}})
+	n.stack.RegisterAPIs(tracers.APIs(n.eth.APIBackend))
+	if err = n.stack.Start(); err != nil {
+		return err
+	}
+	n.eth.SetSynced()
+	return n.mark()
+}
+
+// genesis has every fork that is released, and nothing that is not.
+func (n *Node) genesis() *core.Genesis {
+	config := *params.AllDevChainProtocolChanges
+	config.ChainID = new(big.Int).SetUint64(n.spec.ChainID)
+	config.BogotaTime, config.AmsterdamTime = nil, nil
+	alloc := core.SystemContractAllocs()
+	for at, a := range n.spec.Alloc {
+		balance := new(big.Int)
+		if a.Balance != nil {
+			balance = a.Balance.ToInt()
+		}
+		alloc[at] = types.Account{Balance: balance, Code: a.Code}
+	}
+	rich := new(big.Int).Lsh(big.NewInt(1), 120)
+	for _, k := range []*ecdsa.PrivateKey{n.faucet, n.crowd} {
+		alloc[crypto.PubkeyToAddress(k.PublicKey)] = types.Account{Balance: rich}
+	}
+	return &core.Genesis{
+		Config: &config, GasLimit: gasLimit, Timestamp: bornAt, Alloc: alloc, BaseFee: big.NewInt(gwei),
+	}
+}
+
+// RPC is where its JSON-RPC answers.
+func (n *Node) RPC() string { return n.stack.HTTPEndpoint() }
+
+// Close stops the chain.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.rest()
+	return n.stack.Close()
+}
