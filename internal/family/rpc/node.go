@@ -22,6 +22,8 @@ type Node struct {
 	most    int64
 	check   func(ctx context.Context, n *Node) error
 
+	inspection sync.Mutex // held while the node is checked
+
 	mu      sync.Mutex
 	checked bool
 	fails   int
@@ -99,27 +101,40 @@ func (n *Node) ask(ctx context.Context, all []Query, batch bool) error {
 	return err
 }
 
-// admit lets a node be asked that does not rest and is on our chain.
+// checking marks the questions of a node's own check, which must not wait for it.
+type checking struct{}
+
+// admit lets a node be asked that does not rest and is on our chain. Whoever comes
+// while it is being checked waits for that.
 func (n *Node) admit(ctx context.Context) error {
-	n.mu.Lock()
-	resting, known := time.Now().Before(n.rests), n.checked || n.check == nil
-	n.mu.Unlock()
-	if resting {
-		return ErrResting
-	}
-	if known {
+	if ctx.Value(checking{}) == n {
 		return nil
 	}
-	n.mu.Lock()
-	n.checked = true // the check asks too
-	n.mu.Unlock()
-	err := n.check(ctx, n)
-	if err != nil {
-		n.mu.Lock()
-		n.checked = false
-		n.mu.Unlock()
+	if known, err := n.standing(); known || err != nil {
+		return err
 	}
-	return err
+	n.inspection.Lock()
+	defer n.inspection.Unlock()
+	if known, err := n.standing(); known || err != nil {
+		return err
+	}
+	if err := n.check(context.WithValue(ctx, checking{}, n), n); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.checked = true
+	n.mu.Unlock()
+	return nil
+}
+
+// standing reports whether a node was checked; a node that rests is an error.
+func (n *Node) standing() (known bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Now().Before(n.rests) {
+		return false, ErrResting
+	}
+	return n.checked || n.check == nil, nil
 }
 
 // judge counts failures in a row. A caller that gave up says nothing of the node.
