@@ -96,6 +96,7 @@ var inTests = map[string]string{
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer",
 	"treasury":          doors + " " + helpers + " house",
+	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",
 	"api":               "api/contract/contracttest",
 	"api/contract":      "api/contract/contracttest",
