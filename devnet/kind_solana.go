@@ -1,0 +1,14 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"ferry/devnet/solana"
+)
+
+func init() {
+	kinds["solana"] = func(ctx context.Context, dir string, spec json.RawMessage) (node, error) {
+		return solana.Open(ctx, dir, spec)
+	}
+}
