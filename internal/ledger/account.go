@@ -21,7 +21,8 @@ const (
 	NetworkFee Account = "network"    // what chains took for our transactions
 )
 
-// Deposits is what lies on the deposit addresses of a chain.
+// Deposits is what lies on the deposit addresses of a chain. It stands below zero
+// while a chain has taken back a deposit whose sweep is still believed to have landed.
 func Deposits(id chain.ID) Account { return Account("deposits:" + string(id)) }
 
 // Hot is what lies in the wallet that pays on a chain.
@@ -55,7 +56,7 @@ const (
 // Side is where the account must stay after every change.
 func (a Account) Side() Side {
 	switch a.Kind() {
-	case "deposits", "hot", "network":
+	case "hot", "network":
 		return DebitSide
 	case "owed", "recovery", "fees", "unclaimed", "capital":
 		return CreditSide

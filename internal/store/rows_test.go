@@ -86,7 +86,7 @@ func (r random) fill(v reflect.Value) {
 		v.SetBool(r.IntN(2) == 0)
 	case reflect.Int, reflect.Int64, reflect.Int32:
 		v.SetInt(int64(int32(r.Uint32())))
-	case reflect.Uint64, reflect.Uint8:
+	case reflect.Uint64, reflect.Uint32, reflect.Uint8:
 		v.SetUint(uint64(uint8(r.Uint32())))
 	default:
 		panic("no random " + v.Type().String())
@@ -149,6 +149,7 @@ func TestTransfersComeBackAsTheyWere(t *testing.T) {
 	randomly(t, func(r random) {
 		var w send.Transfer
 		r.fill(reflect.ValueOf(&w).Elem())
+		w.Call.For = "" // the transfer has its name already
 		doc, err := writeDoc(transferToRow(w))
 		if err != nil {
 			t.Fatal(err)

@@ -25,14 +25,40 @@ type callRow struct {
 	To     addressRow   `json:"to"`
 	Asset  assetRow     `json:"asset"`
 	Amount money.Amount `json:"amount"`
+
+	Sources []sourceRow `json:"sources,omitempty"`
+}
+
+// sourceRow is a deposit address that a call empties.
+type sourceRow struct {
+	Address  addressRow   `json:"address"`
+	Index    uint32       `json:"index"`
+	Amount   money.Amount `json:"amount"`
+	Deposits []string     `json:"deposits"`
 }
 
 func callToRow(c chain.Call) callRow {
-	return callRow{Chain: string(c.Chain), From: string(c.From), To: addressToRow(c.To), Asset: assetToRow(c.Asset), Amount: c.Amount}
+	r := callRow{Chain: string(c.Chain), From: string(c.From), To: addressToRow(c.To), Asset: assetToRow(c.Asset), Amount: c.Amount}
+	for _, s := range c.Sources {
+		one := sourceRow{Address: addressToRow(s.Address), Index: s.Index, Amount: s.Amount}
+		for _, d := range s.Deposits {
+			one.Deposits = append(one.Deposits, string(d))
+		}
+		r.Sources = append(r.Sources, one)
+	}
+	return r
 }
 
 func (r callRow) call() chain.Call {
-	return chain.Call{Chain: chain.ID(r.Chain), From: chain.Account(r.From), To: r.To.address(), Asset: r.Asset.asset(), Amount: r.Amount}
+	c := chain.Call{Chain: chain.ID(r.Chain), From: chain.Account(r.From), To: r.To.address(), Asset: r.Asset.asset(), Amount: r.Amount}
+	for _, s := range r.Sources {
+		one := chain.Source{Address: s.Address.address(), Index: s.Index, Amount: s.Amount}
+		for _, d := range s.Deposits {
+			one.Deposits = append(one.Deposits, chain.DepositID(d))
+		}
+		c.Sources = append(c.Sources, one)
+	}
+	return c
 }
 
 // workRow is the document of a work row; which parts of it are there depends on

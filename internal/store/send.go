@@ -14,8 +14,8 @@ var _ send.Store = (*DB)(nil)
 
 const (
 	sqlTransfer    = `SELECT open, vigil, chain, account, fate, tx, doc FROM transfers WHERE id = $1`
-	sqlNewTransfer = `INSERT INTO transfers (id, chain, account, order_id, open, vigil, landed_height, fate, tx, wished_at, doc, result)
-VALUES ($1, $2, $3, $4, TRUE, FALSE, -1, '', '', $5, $6, '')`
+	sqlNewTransfer = `INSERT INTO transfers (id, chain, account, order_id, open, vigil, landed_height, fate, tx, wished_at, doc, result, sweep)
+VALUES ($1, $2, $3, $4, TRUE, FALSE, -1, '', '', $5, $6, '', $7)`
 	sqlOutflows   = `SELECT minute, usd FROM outflows WHERE chain = $1 AND minute >= $2`
 	sqlSetOutflow = `INSERT INTO outflows (chain, minute, usd) VALUES ($1, $2, $3)
 ON CONFLICT (chain, minute) DO UPDATE SET usd = excluded.usd`
@@ -25,7 +25,7 @@ ON CONFLICT (chain, minute) DO UPDATE SET usd = excluded.usd`
 	sqlSpendSlots     = `UPDATE slots SET spent = TRUE WHERE transfer = $1`
 	sqlRest           = `UPDATE transfers SET vigil = FALSE, landed_height = $1 WHERE id = $2`
 	sqlResult         = `SELECT result FROM transfers WHERE id = $1`
-	sqlSetResult      = `UPDATE transfers SET result = $1 WHERE id = $2`
+	sqlSetResult      = `UPDATE transfers SET result = $1, fate = $2 WHERE id = $3`
 	sqlHalted         = `SELECT why FROM halts WHERE chain = $1`
 )
 
@@ -55,6 +55,9 @@ func (db *DB) Wish(ctx context.Context, w send.Transfer, cap send.Cap, now time.
 	if w.ID == "" || w.Call.Chain == "" || w.USD < 0 {
 		return fmt.Errorf("transfer %q on %q of %s dollars can not be kept", w.ID, w.Call.Chain, w.USD)
 	}
+	if len(w.Call.Sources) > 0 {
+		return fmt.Errorf("transfer %s: deposits are brought home by Sweep, which marks them", w.ID)
+	}
 	return db.writer.do(ctx, &op{run: func(t *tx) error {
 		var k keptTransfer
 		minute := now.Unix() / 60
@@ -78,7 +81,7 @@ func (db *DB) Wish(ctx context.Context, w send.Transfer, cap send.Cap, now time.
 		if cap.PerHour <= 0 || sum.PlusCapped(w.USD) > cap.PerHour {
 			return fmt.Errorf("transfer %s of %s dollars on top of %s this hour, %s allowed: %w", w.ID, w.USD, sum, cap.PerHour, send.ErrCapped)
 		}
-		t.write(sqlNewTransfer, string(w.ID), string(w.Call.Chain), string(w.Call.From), w.Order, micro(w.WishedAt), doc)
+		t.write(sqlNewTransfer, string(w.ID), string(w.Call.Chain), string(w.Call.From), w.Order, micro(w.WishedAt), doc, "")
 		t.write(sqlSetOutflow, string(w.Call.Chain), minute, int64(current.PlusCapped(w.USD)))
 		t.write(sqlForgetOutflows, string(w.Call.Chain), minute-2*capMinutes)
 		return nil
@@ -148,8 +151,16 @@ func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time)
 		if err != nil {
 			return err
 		}
+		if len(w.Call.Sources) > 0 {
+			if err := t.swept(w, r, now); err != nil {
+				return err
+			}
+		}
 		t.write(sqlCloseTransfer, r.Fate.String(), string(r.Tx), landed, doc, string(id))
 		t.write(sqlSpendSlots, string(id))
+		if len(w.Call.Sources) > 0 {
+			return nil // nobody waits for it
+		}
 		t.write(sqlNewClosed, workClosed+"/"+string(id), w.Order, workClosed, micro(now), doc)
 		return nil
 	}})
@@ -177,37 +188,8 @@ func (db *DB) Rest(ctx context.Context, id send.ID, again chain.Status, now time
 		if !k.vigil {
 			return nil
 		}
-		t.write(sqlRest, landed, string(id))
-		return t.recost(id, k, ended, again, now)
+		return t.landedAgain(id, k, ended, landed, again, now)
 	}})
-}
-
-// recost leaves work to correct what a transfer cost, where landing again cost
-// another amount.
-func (t *tx) recost(id send.ID, k keptTransfer, ended string, again chain.Status, now time.Time) error {
-	var w workRow
-	if err := readDoc(ended, &w, &w.V); err != nil || w.Result == nil {
-		return fmt.Errorf("transfer %s: result %q: %w", id, ended, err)
-	}
-	was := w.Result.Cost
-	if again.Fee == was {
-		return nil
-	}
-	r := w.Result.result()
-	r.Cost, r.Block = again.Fee, again.Block
-	row := resultToRow(r)
-	w.Result, w.Was = &row, &was
-	doc, err := writeDoc(w)
-	if err != nil {
-		return fmt.Errorf("transfer %s: %w", id, err)
-	}
-	wish, err := transferFromDoc(k.doc)
-	if err != nil {
-		return err
-	}
-	t.write(sqlSetResult, doc, string(id))
-	t.write(sqlNewClosed, workClosed+"/"+string(id)+"@"+again.Block.Hash, wish.Order, workClosed, micro(now), doc)
-	return nil
 }
 
 // Halted implements send.Store and settle.Store.

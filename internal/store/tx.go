@@ -21,6 +21,9 @@ type tx struct {
 	sent  bool         // the operation at work has sent a write and can no longer refuse
 	fed   []feed.Entry // that are written
 	fatal error
+	// entered: an operation that is no booking has changed the books, so that nothing
+	// that bookings have read may be remembered.
+	entered bool
 
 	memo     *memo
 	guessed  map[order.ID]bool // orders that were not read but remembered

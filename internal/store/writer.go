@@ -257,8 +257,10 @@ func (w *writer) try(ctx context.Context, batch []*op) error {
 	if committed, err = t.commit(); err != nil {
 		return err
 	}
-	w.memo.learn(t)
-	learned = true
+	if !t.entered {
+		w.memo.learn(t)
+		learned = true
+	}
 	if len(t.fed) > 0 && w.fed != nil {
 		w.fed(t.fed)
 	}
