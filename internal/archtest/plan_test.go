@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator"
+	doors = "store family/quorum family/rpc family/sim family/evm family/evm/contract family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest api/contract/contracttest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -52,6 +52,7 @@ var plan = map[string]string{
 	"family/familytest": chains,
 	"family/rpc":        "family/quorum",
 	"family/evm":        chains,
+	"family/evm/contract": "",
 	"family/bitcoin":    chains,
 	"family/solana":     chains,
 	// signer knows wishes, and nothing of how families make transactions: it reads them again.
@@ -71,8 +72,10 @@ var plan = map[string]string{
 	"config":    below,
 	"daemon":    below + " " + doors,
 	"front":     below + " " + doors + " daemon",
-	"serve":     below + " " + doors + " config daemon front",
-	"dev":       below + " " + doors + " daemon front devnet",
+	// nodes makes chains of real nodes ready for the service.
+	"nodes":     below + " " + doors + " daemon front",
+	"serve":     below + " " + doors + " config daemon front nodes",
+	"dev":       below + " " + doors + " daemon front devnet nodes",
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",

@@ -22,16 +22,18 @@ type Nodes struct {
 	Sweeper string
 	// Network is Bitcoin's: mainnet, testnet, signet or regtest.
 	Network string
+	// Genesis is the hash of Solana's first block.
+	Genesis string
 }
 
 // readNodes reads what only a chain of real nodes has.
 func readNodes(r *reader, t table, c Chain) Nodes {
 	n := Nodes{
 		Verify: r.flagOr(t, "verify", true), Trace: r.flag(t, "trace"), Sweeper: canonicalRef(r.or(t, "sweeper", "")),
-		Network: r.or(t, "network", ""), Quorum: int(r.bounded(t, "quorum", 0, 1, 100)),
+		Network: r.or(t, "network", ""), Genesis: r.or(t, "genesis", ""), Quorum: int(r.bounded(t, "quorum", 0, 1, 100)),
 	}
 	if c.Kind != RPC {
-		for _, name := range []string{"nodes", "quorum", "verify", "trace", "sweeper", "network"} {
+		for _, name := range []string{"nodes", "quorum", "verify", "trace", "sweeper", "network", "genesis"} {
 			if _, there := t.values[name]; there {
 				r.refuse(t.key(name), "is for chains of real nodes; write kind = %q, or leave it out", RPC)
 			}
@@ -64,6 +66,12 @@ func readNodes(r *reader, t table, c Chain) Nodes {
 	}
 	if c.Family != chain.Bitcoin && n.Network != "" {
 		r.refuse(t.key("network"), "is for chains of the family bitcoin; leave it out")
+	}
+	if c.Family == chain.Solana && n.Genesis == "" {
+		r.missing(t, "genesis", "without the hash of its first block a node of another cluster would be believed")
+	}
+	if c.Family != chain.Solana && n.Genesis != "" {
+		r.refuse(t.key("genesis"), "is for chains of the family solana; leave it out")
 	}
 	return n
 }

@@ -117,4 +117,7 @@ func (ch Chain) showNodes(line func(string, ...any)) {
 	if n.Network != "" {
 		line("network = %q", n.Network)
 	}
+	if n.Genesis != "" {
+		line("genesis = %q", n.Genesis)
+	}
 }

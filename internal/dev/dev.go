@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,8 @@ type Options struct {
 	Operator string // of the operators' API
 	Version  string
 	Log      *slog.Logger
+	// Local runs real nodes; nil simulates the chains.
+	Local *Local
 	// Database is another than the one in Dir, empty and for this network alone.
 	Database string
 	// Funding is how long an order waits for its money; zero is half an hour.
@@ -82,22 +85,19 @@ type Dev struct {
 	DB      *store.DB
 
 	token  operator.Digest
+	secret string
+	whole  func() error // writes down that everything is set up; nil where it need not
 	api    net.Listener
 	office net.Listener
 	dir    string
 	now    func() time.Time
 }
 
-// New makes a network. Whatever an earlier one left in the folder is removed: its
-// chains are gone.
+// New makes a network. A simulated one begins anew: whatever an earlier one left in the
+// folder is removed, since its chains are gone. One of real nodes goes on.
 func New(ctx context.Context, o Options) (d *Dev, err error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("folder of the network: %w", err)
-	}
-	for _, name := range []string{"dev.db", "dev.db-wal", "dev.db-shm", cardFile} {
-		if err := os.Remove(filepath.Join(o.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("remove what an earlier network left: %w", err)
-		}
 	}
 	d = &Dev{dir: o.Dir, now: func() time.Time { return time.Now().UTC() }}
 	defer func() {
@@ -108,29 +108,65 @@ func New(ctx context.Context, o Options) (d *Dev, err error) {
 	if o.Database == "" {
 		o.Database = "sqlite:" + filepath.Join(o.Dir, "dev.db")
 	}
-	if d.DB, err = store.Open(ctx, store.Config{URL: o.Database}); err != nil {
-		return d, err
+	kept := false
+	if o.Local != nil {
+		kept, err = makeLocal(ctx, d, o)
+	} else {
+		err = d.simulate(ctx, o)
 	}
-	token, digest, err := operator.MintToken(rand.Reader)
 	if err != nil {
 		return d, err
 	}
-	d.token = digest
+	token, err := d.mint(kept)
+	if err != nil {
+		return d, err
+	}
 	if err := d.build(ctx, o); err != nil {
 		return d, err
 	}
 	if err := d.listen(o); err != nil {
 		return d, err
 	}
-	return d, d.introduce(ctx, token)
+	if err := d.introduce(ctx, token, kept); err != nil {
+		return d, err
+	}
+	if d.whole != nil {
+		return d, d.whole()
+	}
+	return d, nil
+}
+
+// simulate makes a network of simulated chains.
+func (d *Dev) simulate(ctx context.Context, o Options) (err error) {
+	if err := clear(o.Dir); err != nil {
+		return err
+	}
+	if d.DB, err = store.Open(ctx, store.Config{URL: o.Database}); err != nil {
+		return err
+	}
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // it never fails
+	d.secret = string(raw)
+	d.Network, err = simulated(ctx, d.DB, d.now)
+	return err
+}
+
+// mint makes the operator's token, or takes the one that is kept.
+func (d *Dev) mint(kept bool) (token secret.Text, err error) {
+	if kept {
+		if d.Card, err = ReadCard(d.dir); err != nil {
+			return token, err
+		}
+		token = secret.New(d.Card.OperatorToken)
+		d.token = sha256.Sum256([]byte(d.Card.OperatorToken))
+		return token, nil
+	}
+	token, d.token, err = operator.MintToken(rand.Reader)
+	return token, err
 }
 
 // build makes the chains and the service over them.
 func (d *Dev) build(ctx context.Context, o Options) error {
-	var err error
-	if d.Network, err = simulated(ctx, d.DB, d.now); err != nil {
-		return err
-	}
 	chains := d.Network.chains
 	fixed, err := prices.NewFixed("development", d.Network.prices())
 	if err != nil {
@@ -142,9 +178,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	for i := range chains {
 		chains[i].Funding = o.Funding
 	}
-	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // it never fails
-	cfg := config(secret.New(string(raw)), o, d.Network)
+	cfg := config(secret.New(d.secret), o, d.Network)
 	if o.Change != nil {
 		o.Change(&cfg)
 	}
@@ -152,6 +186,12 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	d.Front, err = front.New(ctx, cfg, d.DB, chains, fixed)
 	return err
 }
+
+// What may leave a chain of the network.
+const (
+	perHour    = 10_000_000 * money.Dollar
+	perPayment = 1_000_000 * money.Dollar
+)
 
 func config(s secret.Text, o Options, n *Network) front.Config {
 	const pace = 200 * time.Millisecond
@@ -165,7 +205,7 @@ func config(s secret.Text, o Options, n *Network) front.Config {
 	slices.Sort(board.Symbols)
 	return front.Config{
 		Settle: settle.Config{
-			PerHour: 10_000_000 * money.Dollar, PerPayment: 1_000_000 * money.Dollar, FeeFactor: 6,
+			PerHour: perHour, PerPayment: perPayment, FeeFactor: 6,
 			Hurry: 10 * time.Minute, GiveUp: time.Hour, Lease: 30 * time.Second, PriceTries: 3, PriceWait: time.Minute,
 		},
 		Pace: daemon.Pace{Watch: pace, Settle: pace, Send: pace, Feed: pace},
@@ -189,8 +229,12 @@ func (d *Dev) listen(o Options) (err error) {
 	return nil
 }
 
-// introduce makes the demo integrator and writes the card.
-func (d *Dev) introduce(ctx context.Context, token secret.Text) error {
+// introduce makes the demo integrator, unless there is one, and writes the card.
+func (d *Dev) introduce(ctx context.Context, token secret.Text, kept bool) error {
+	if kept {
+		d.Card.API, d.Card.OperatorAPI = "http://"+d.api.Addr().String(), "http://"+d.office.Addr().String()
+		return d.writeCard()
+	}
 	const by = "dev"
 	i, err := d.Front.Office.Create(ctx, "Demo Wallet", by)
 	if err != nil {
@@ -217,6 +261,10 @@ func (d *Dev) introduce(ctx context.Context, token secret.Text) error {
 	for _, c := range d.Network.chains {
 		d.Card.Chains = append(d.Card.Chains, c.Slug)
 	}
+	return d.writeCard()
+}
+
+func (d *Dev) writeCard() error {
 	text, err := json.MarshalIndent(d.Card, "", "  ")
 	if err != nil {
 		return err

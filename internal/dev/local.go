@@ -1,0 +1,168 @@
+package dev
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/devnet"
+	"ferry/internal/nodes"
+	"ferry/internal/signer"
+	"ferry/internal/store"
+)
+
+// Local says how real nodes are run on this machine.
+type Local struct {
+	Root  string            // the source tree, from which the nodes are built
+	Fresh bool              // whatever an earlier network left is removed
+	Say   func(line string) // hears of every step
+	Log   io.Writer         // gets what the nodes say of their troubles
+}
+
+// Names of what a local network keeps in its folder.
+const (
+	stateFile = "network.json"
+	chainsDir = "chains"
+	binDir    = "bin"
+)
+
+// state is what a local network remembers of itself. It is written when everything is
+// set up, so without it nothing was.
+type state struct {
+	Seed   string           `json:"seed"`   // of its keys; nothing here is worth anything
+	Secret string           `json:"secret"` // of the service
+	Tokens map[chain.ID]ref `json:"tokens"`
+	// Sweepers bring deposits home, by chain.
+	Sweepers map[chain.ID]string `json:"sweepers"`
+	// Simulated are chains whose nodes could not be had. They begin anew with each
+	// start, and so everything does.
+	Simulated []chain.ID `json:"simulated"`
+}
+
+// ref is a token's name on its chain.
+type ref string
+
+// local is a network of real nodes that is being set up.
+type local struct {
+	opts  Local
+	dir   string
+	state state
+	host  *devnet.Host
+	db    *store.DB
+	ring  *signer.Ring
+	keys  nodes.Signer
+	log   *slog.Logger
+	now   func() time.Time
+	net   *Network
+	rpcs  map[chain.ID]string // where each chain answers
+	roots map[chain.ID]string // the first block of chains that are known by it
+}
+
+// kept reads what an earlier network left; nothing if there is none to go on with.
+func (l *local) kept() (found bool, err error) {
+	text, err := os.ReadFile(filepath.Join(l.dir, stateFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &l.state)
+	}
+	if err != nil {
+		return false, fmt.Errorf("what an earlier network left can not be read: %w; start over with --fresh", err)
+	}
+	return !l.opts.Fresh && len(l.state.Simulated) == 0, nil
+}
+
+// clear removes what an earlier network left.
+func clear(dir string) error {
+	names := []string{"dev.db", "dev.db-wal", "dev.db-shm", cardFile, stateFile, chainsDir}
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("remove what an earlier network left: %w", err)
+		}
+	}
+	return nil
+}
+
+// start builds and starts the program of the nodes.
+func (l *local) start(ctx context.Context) error {
+	l.opts.Say("building the local chains (minutes the first time, seconds later)")
+	program, err := devnet.Build(ctx, l.opts.Root, filepath.Join(l.dir, binDir))
+	if err != nil {
+		return err
+	}
+	if l.host, err = devnet.Start(ctx, program, filepath.Join(l.dir, chainsDir), l.opts.Log); err != nil {
+		return err
+	}
+	return nil
+}
+
+// born gives a new network its secrets.
+func (l *local) born() {
+	seed, secret := make([]byte, 32), make([]byte, 32)
+	_, _ = rand.Read(seed)   // it never fails
+	_, _ = rand.Read(secret) // nor here
+	l.state = state{
+		Seed: hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{},
+	}
+}
+
+// remember writes down that everything is set up.
+func (l *local) remember() error {
+	text, err := json.MarshalIndent(l.state, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(l.dir, stateFile)
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// makeLocal starts real nodes and makes them ready for the service. What an earlier
+// network left is gone on with where it is whole.
+func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
+	l := &local{opts: *o.Local, dir: o.Dir, log: o.Log, now: d.now}
+	if kept, err = l.kept(); err != nil {
+		return false, err
+	}
+	if !kept {
+		if err := clear(o.Dir); err != nil {
+			return false, err
+		}
+		l.born()
+	}
+	if err := l.start(ctx); err != nil {
+		return false, err
+	}
+	d.Network = &Network{shut: l.host.Close} // whatever happens from here on, the nodes end
+	if d.DB, err = store.Open(ctx, store.Config{URL: o.Database}); err != nil {
+		return false, err
+	}
+	l.db = d.DB
+	if err := l.open(ctx, !kept); err != nil {
+		return false, err
+	}
+	d.Network = l.net
+	l.opts.Say("opening the service")
+	if err := l.join(ctx); err != nil {
+		return false, err
+	}
+	d.secret = l.state.Secret
+	if kept {
+		return true, nil
+	}
+	d.whole = l.remember
+	return false, nil
+}

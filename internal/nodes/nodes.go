@@ -1,0 +1,153 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/desk"
+	"ferry/internal/family/bitcoin"
+	"ferry/internal/family/evm"
+	"ferry/internal/family/rpc"
+	"ferry/internal/family/solana"
+	"ferry/internal/front"
+	"ferry/internal/market"
+	"ferry/internal/order"
+	"ferry/internal/watch"
+)
+
+// Config is one chain with its nodes.
+type Config struct {
+	Told   desk.Chain // what callers are told of it
+	Assets []market.Asset
+	Tiers  []watch.Tier
+	// FinalDepth is how many blocks make one final where the chain has no finality of
+	// its own.
+	FinalDepth uint64
+	URLs       []string
+	Quorum     int
+	Timeout    time.Duration // of one question; zero is the usual
+	Verify     bool          // blocks prove what is in them
+	Trace      bool          // payments by contracts are found
+	Sweeper    string        // the contract that brings deposits home; empty where there is none
+	Network    string        // of Bitcoin
+	Genesis    string        // of Solana
+	Funding    time.Duration // how long a user has to pay
+	Log        *slog.Logger
+}
+
+// Signer has the keys.
+type Signer interface {
+	Sign(ctx context.Context, p chain.Paper) ([]byte, error)
+	Address(ctx context.Context, id chain.ID, k chain.Key) (chain.Address, error)
+}
+
+// remembered is how many blocks are remembered at least: a reorganisation that goes
+// further back halts the chain.
+const remembered = 256
+
+// Open makes the chain and asks its nodes whether they are what they should be.
+func Open(ctx context.Context, c Config, keys Signer, addresses front.Deriver) (front.Chain, error) {
+	f := front.Chain{
+		Chain: c.Told, Assets: c.Assets, Deriver: addresses, Tiers: c.Tiers, Funding: c.Funding, Window: max(remembered, 2*c.FinalDepth),
+	}
+	for _, t := range c.Tiers {
+		f.Window = max(f.Window, 2*t.Confirmations)
+	}
+	var err error
+	switch c.Told.Family {
+	case chain.EVM:
+		err = c.evm(ctx, keys, &f)
+	case chain.Bitcoin:
+		err = c.bitcoin(ctx, keys, &f)
+	case chain.Solana:
+		err = c.solana(ctx, keys, &f)
+	default:
+		err = fmt.Errorf("family %q is not known", c.Told.Family)
+	}
+	if err != nil {
+		return front.Chain{}, fmt.Errorf("chain %s: %w", c.Told.ID, err)
+	}
+	return f, nil
+}
+
+func (c Config) pool() rpc.Config {
+	return rpc.Config{URLs: c.URLs, Need: c.Quorum, Timeout: c.Timeout}
+}
+
+func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
+	cfg := evm.Config{ID: c.Told.ID, Nodes: c.pool(), Tag: "finalized", Depth: c.FinalDepth, NoVerify: !c.Verify, NoTrace: !c.Trace, NoProof: !c.Verify}
+	for _, a := range c.tokens() {
+		cfg.Tokens = append(cfg.Tokens, evm.Token{Asset: a.Asset, Decimals: a.Decimals})
+	}
+	if c.Sweeper != "" {
+		sweeper, err := evm.Codec{}.Parse(c.Sweeper)
+		if err != nil {
+			return fmt.Errorf("sweeper: %w", err)
+		}
+		cfg.Sweeper = sweeper
+	}
+	cfg.Noticed = func(s evm.Suspect) { c.notice(string(s.Tx), string(s.Reason)) }
+	on, err := evm.New(ctx, cfg, keys)
+	if err != nil {
+		return err
+	}
+	f.Codec, f.Own, f.Reader, f.Sender = evm.Codec{}, on.Own(order.HotWallet), on, on
+	return on.Check(ctx)
+}
+
+func (c Config) bitcoin(ctx context.Context, keys Signer, f *front.Chain) error {
+	network := bitcoin.Network(c.Network)
+	codec, err := bitcoin.NewCodec(network)
+	if err != nil {
+		return err
+	}
+	cfg := bitcoin.Config{ID: c.Told.ID, Network: network, Nodes: c.pool(), FinalDepth: int(c.FinalDepth)}
+	cfg.Noticed = func(s bitcoin.Suspect) { c.notice(string(s.Tx), string(s.Reason)) }
+	on, err := bitcoin.New(ctx, cfg, keys)
+	if err != nil {
+		return err
+	}
+	f.Codec, f.Own, f.Reader, f.Mempool, f.Sender = codec, on.Own(order.HotWallet), on, on, on
+	_, err = on.Head(ctx)
+	return err
+}
+
+// Bounds of the priority price on Solana, in millionths of a lamport for each unit of
+// computing.
+const (
+	leastPrice = 1_000
+	mostPrice  = 5_000_000
+)
+
+func (c Config) solana(ctx context.Context, keys Signer, f *front.Chain) error {
+	cfg := solana.Config{
+		ID: c.Told.ID, Pool: c.pool(), Genesis: c.Genesis, Accounts: []chain.Account{order.HotWallet}, MinPrice: leastPrice, MaxPrice: mostPrice,
+	}
+	for _, a := range c.tokens() {
+		cfg.Tokens = append(cfg.Tokens, solana.Token{Asset: a.Asset, Decimals: uint8(a.Decimals)})
+	}
+	cfg.Noticed = func(s solana.Suspect) { c.notice(string(s.Tx), string(s.Reason)) }
+	on, err := solana.New(ctx, cfg, keys)
+	if err != nil {
+		return err
+	}
+	f.Codec, f.Own, f.Reader, f.Sender = solana.Codec{}, on.Own(order.HotWallet), on, on
+	return on.Check(ctx)
+}
+
+func (c Config) tokens() (all []market.Asset) {
+	for _, a := range c.Assets {
+		if !a.Asset.IsNative() {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// notice tells operators of what looks like a payment and is none.
+func (c Config) notice(tx, reason string) {
+	c.Log.Info("what looks like a payment is none", "chain", string(c.Told.ID), "tx", tx, "reason", reason)
+}
