@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,14 +144,20 @@ func (c *Chain) simulate(ctx context.Context, m message, on header, extra map[co
 		}
 		return verdict{gas: uint64(gas)}, err
 	})
-	v, err := quorum.Agree(c.pool.Rule(), said, func(a, b verdict) bool { return a == b })
+	v, err := quorum.Agree(c.pool.Rule(), said, func(a, b verdict) bool { return a.fails == b.fails })
 	if err != nil {
 		return 0, fmt.Errorf("gas: %w", err)
 	}
 	if v.fails {
 		return 0, fmt.Errorf("%w: it would fail on the chain", send.ErrRefused)
 	}
-	return v.gas, nil
+	for i, a := range said {
+		if a.Err == nil && a.Value.fails {
+			said[i].Err = ErrFails // outvoted
+		}
+	}
+	v, err = quorum.Middle(c.pool.Rule(), said, func(a, b verdict) int { return cmp.Compare(a.gas, b.gas) }) // no two kinds of nodes estimate alike
+	return v.gas, err
 }
 
 // maxGas is more than any call of ours can use.
