@@ -1,0 +1,188 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
+
+	"ferry/internal/chain"
+	"ferry/internal/family/quorum"
+	"ferry/internal/family/rpc"
+	"ferry/internal/money"
+)
+
+// Hot is the account that pays.
+const Hot chain.Account = "hot"
+
+// Config is one chain of the family.
+type Config struct {
+	ID chain.ID
+	// Nodes are asked; their Check is set by New.
+	Nodes rpc.Config
+	// Tokens are the listed ones. What others emit is never believed.
+	Tokens []Token
+	// Tag names the final block: "finalized", or "safe" where that is enough. Empty is
+	// for chains that have no tags: then Depth blocks make one final.
+	Tag   string
+	Depth uint64
+	// NoVerify is for chains whose blocks hold what the library cannot read. Without
+	// the roots of the header a quorum must say the same of every payment instead.
+	NoVerify bool
+	// NoTrace is for nodes that trace nothing: then payments by contracts are not seen,
+	// and only plain transactions count.
+	NoTrace bool
+	// NoProof is for nodes that prove no state: then a quorum must agree on balances.
+	NoProof bool
+	// MinTip and MaxTip bound what is offered per unit of gas, in the smallest unit of
+	// the chain's coin, whatever nodes say is usual.
+	MinTip, MaxTip money.Amount
+	// Sweeper is the contract that brings deposits home; without it they stay.
+	Sweeper chain.Address
+	// Noticed is told of everything that looks like a payment and is none. It may be
+	// told the same again. It must not block.
+	Noticed func(s Suspect)
+}
+
+// Token is a listed token with the decimals that everybody counts with.
+type Token struct {
+	Asset    chain.Asset
+	Decimals int
+}
+
+// What a chain pays per unit of gas if it is not told otherwise.
+const (
+	gwei          = 1_000_000_000
+	defaultMinTip = gwei / 100
+	defaultMaxTip = 500 * gwei
+)
+
+// Chain reads one chain and sends on it. It may be used by many at once.
+type Chain struct {
+	cfg     Config
+	number  uint64
+	pool    *rpc.Pool
+	signer  Signer
+	own     common.Address
+	sweeper common.Address
+	tokens  map[common.Address]chain.Asset
+	rules   types.Signer
+	minTip  *uint256.Int
+	maxTip  *uint256.Int
+
+	lead atomic.Int64 // the node whose data were right the last time
+
+	mu    sync.Mutex
+	final header // the highest that was final
+}
+
+// New makes a chain. It asks no node; Check does.
+func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
+	text, err := chainNumber(cfg.ID)
+	if err != nil {
+		return nil, err
+	}
+	c := &Chain{cfg: cfg, signer: s, tokens: make(map[common.Address]chain.Asset, len(cfg.Tokens))}
+	if c.number, err = strconv.ParseUint(text, 10, 64); err != nil {
+		return nil, err
+	}
+	c.rules = types.LatestSignerForChainID(new(uint256.Int).SetUint64(c.number).ToBig())
+	switch {
+	case cfg.Tag != "" && cfg.Tag != "finalized" && cfg.Tag != "safe":
+		return nil, fmt.Errorf("chain %s: %q names no block; write finalized or safe", cfg.ID, cfg.Tag)
+	case cfg.Tag == "" && cfg.Depth == 0:
+		return nil, fmt.Errorf("chain %s: without a tag it must be said how many blocks make one final", cfg.ID)
+	}
+	for _, t := range cfg.Tokens {
+		a, err := Codec{}.Parse(t.Asset.Ref)
+		if err != nil || a.Text() != t.Asset.Ref || t.Asset.Chain != cfg.ID {
+			return nil, fmt.Errorf("token %s: its name must be the canonical address of its contract on %s", t.Asset, cfg.ID)
+		}
+		c.tokens[common.HexToAddress(t.Asset.Ref)] = t.Asset
+	}
+	if !cfg.Sweeper.IsZero() {
+		if !(Codec{}).made(cfg.Sweeper) {
+			return nil, fmt.Errorf("chain %s: the sweeper is no address", cfg.ID)
+		}
+		c.sweeper = common.HexToAddress(cfg.Sweeper.Text())
+	}
+	if c.minTip, c.maxTip, err = tips(cfg); err != nil {
+		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+	}
+	cfg.Nodes.Check = c.checkNode
+	if c.pool, err = rpc.New(cfg.Nodes); err != nil {
+		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+	}
+	own, err := s.Address(ctx, cfg.ID, chain.Key{Account: Hot})
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: address of %s: %w", cfg.ID, Hot, err)
+	}
+	c.own = common.HexToAddress(own.Text())
+	return c, nil
+}
+
+func tips(cfg Config) (least, most *uint256.Int, err error) {
+	least, most = toInt(cfg.MinTip), toInt(cfg.MaxTip)
+	if least.IsZero() {
+		least = uint256.NewInt(defaultMinTip)
+	}
+	if most.IsZero() {
+		most = uint256.NewInt(defaultMaxTip)
+	}
+	if most.Lt(least) {
+		return nil, nil, errors.New("the lowest tip is above the highest")
+	}
+	return least, most, nil
+}
+
+// checkNode refuses a node of another chain.
+func (c *Chain) checkNode(ctx context.Context, n *rpc.Node) error {
+	var id quantity
+	if err := n.Call(ctx, &id, "eth_chainId"); err != nil {
+		return err
+	}
+	if uint64(id) != c.number {
+		return fmt.Errorf("%w: it says %d, and not %d", rpc.ErrWrongChain, uint64(id), c.number)
+	}
+	return nil
+}
+
+// ErrDecimals: a token counts otherwise than its configuration says.
+var ErrDecimals = errors.New("evm: the token has other decimals")
+
+// Check asks at start whether the nodes are on the chain and the tokens are what they
+// are said to be: a token that counts in other units would be paid out wrongly a
+// million times over.
+func (c *Chain) Check(ctx context.Context) error {
+	if _, err := c.Head(ctx); err != nil {
+		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
+	}
+	for _, t := range c.cfg.Tokens {
+		said, err := quorum.Same(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (uint256.Int, error) {
+			var out word
+			err := n.Call(ctx, &out, "eth_call", message{To: ptr(common.HexToAddress(t.Asset.Ref)), Data: selector("decimals()")}, "latest")
+			return uint256.Int(out), err
+		}))
+		if err != nil {
+			return fmt.Errorf("decimals of %s: %w", t.Asset, err)
+		}
+		if t.Decimals < 0 || !said.IsUint64() || said.Uint64() != uint64(t.Decimals) {
+			return fmt.Errorf("%w: %s has %s, and %d are configured", ErrDecimals, t.Asset, said.Dec(), t.Decimals)
+		}
+	}
+	return nil
+}
+
+// Own is the address of one of our accounts.
+func (c *Chain) Own(from chain.Account) chain.Address {
+	if from != Hot {
+		return chain.Address{}
+	}
+	return canonical(c.own)
+}

@@ -1,0 +1,274 @@
+package evm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/params"
+	"github.com/holiman/uint256"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/send"
+)
+
+// errand is a call as the chain will see it.
+type errand struct {
+	chain.Call
+	to    common.Address
+	value *uint256.Int
+	data  []byte
+	auths []types.SetCodeAuthorization
+	keys  []chain.Key // who signs: the sender, and then whoever authorises
+	extra uint64      // gas that no simulation sees
+	codes map[common.Address]any
+}
+
+// guesses of gas for a call that cannot be simulated now.
+const (
+	coinGuess  = params.TxGas
+	tokenGuess = 70_000
+)
+
+// check refuses calls that can never succeed.
+func (c *Chain) check(call chain.Call) error {
+	_, listed := c.tokens[common.HexToAddress(call.Asset.Ref)]
+	to := common.HexToAddress(call.To.Text())
+	switch {
+	case call.Chain != c.cfg.ID || call.Asset.Chain != c.cfg.ID:
+		return fmt.Errorf("%w: it is for another chain", send.ErrRefused)
+	case call.From != Hot:
+		return fmt.Errorf("%w: %q is none of our accounts", send.ErrRefused, call.From)
+	case !(Codec{}).made(call.To):
+		return fmt.Errorf("%w: the recipient is no address", send.ErrRefused)
+	case !call.Asset.IsNative() && (!listed || canonical(common.HexToAddress(call.Asset.Ref)).Text() != call.Asset.Ref):
+		return fmt.Errorf("%w: %v is not listed", send.ErrRefused, call.Asset)
+	case call.Amount.IsZero() && (to != c.own || !call.Asset.IsNative() || len(call.Sources) > 0):
+		return fmt.Errorf("%w: it pays nothing", send.ErrRefused)
+	case zero(to[:18]):
+		return fmt.Errorf("%w: the recipient is a part of the chain itself", send.ErrRefused)
+	}
+	if _, token := c.tokens[to]; token {
+		return fmt.Errorf("%w: the recipient is a token's own contract", send.ErrRefused)
+	}
+	return nil
+}
+
+// errand turns a call into what stands in a transaction.
+func (c *Chain) errand(ctx context.Context, call chain.Call, tip header) (*errand, error) {
+	if len(call.Sources) > 0 {
+		return c.sweep(ctx, call, tip)
+	}
+	e := &errand{Call: call, to: common.HexToAddress(call.To.Text()), value: toInt(call.Amount), keys: []chain.Key{{Account: call.From}}}
+	if !call.Asset.IsNative() {
+		data, err := tokenContract.abi.Pack("transfer", e.to, toInt(call.Amount).ToBig())
+		if err != nil {
+			return nil, err
+		}
+		e.to, e.value, e.data = common.HexToAddress(call.Asset.Ref), new(uint256.Int), data
+	}
+	return e, nil
+}
+
+func (e *errand) message(from common.Address) message {
+	return message{From: &from, To: &e.to, Value: (*hexutil.U256)(e.value), Data: e.data}
+}
+
+// gas is what an errand may use.
+func (c *Chain) gas(ctx context.Context, e *errand, tip header) (uint64, error) {
+	gas, err := c.simulate(ctx, e.message(c.own), tip, e.codes)
+	if err != nil {
+		return 0, err
+	}
+	return roomy(gas + e.extra), nil
+}
+
+// Cost is what a call would cost now.
+func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error) {
+	if err := c.check(call); err != nil {
+		return money.Amount{}, err
+	}
+	ends, err := c.ends(ctx)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	p, err := c.price(ctx, ends.tip)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	e, err := c.errand(ctx, call, ends.tip)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	gas, err := c.gas(ctx, e, ends.tip)
+	if errors.Is(err, send.ErrRefused) || errors.Is(err, ErrPoor) { // it cannot be done now, but it has a price
+		gas, err = roomy(uint64(coinGuess)), nil
+		if !call.Asset.IsNative() {
+			gas = roomy(tokenGuess)
+		}
+		gas = max(gas, roomy(gas*uint64(len(call.Sources))+e.extra))
+	}
+	if err != nil {
+		return money.Amount{}, err
+	}
+	return fee(gas, p.wanted())
+}
+
+// Draft signs a first attempt at the going price.
+func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+	if err := c.check(call); err != nil {
+		return chain.Attempt{}, err
+	}
+	ends, err := c.ends(ctx)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	p, err := c.price(ctx, ends.tip)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	// Whether there is enough is asked first: without it a simulation fails too, and
+	// would say that the recipient cannot be paid.
+	if err := c.affords(ctx, call, ends, money.Amount{}); err != nil {
+		return chain.Attempt{}, err
+	}
+	e, err := c.errand(ctx, call, ends.tip)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	gas, err := c.gas(ctx, e, ends.tip)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	b, err := p.first(gas, most)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	cost, err := fee(gas, b.cap)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	if err := c.affords(ctx, call, ends, cost); err != nil {
+		return chain.Attempt{}, err
+	}
+	nonce, err := c.nonce(ctx, ends.tip, held)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	return c.sign(ctx, e, nonce, gas, b)
+}
+
+// nonce is the next one: what the chain has at the tip, or above all that are held.
+func (c *Chain) nonce(ctx context.Context, tip header, held []chain.Slot) (uint64, error) {
+	n, err := c.count(ctx, c.own, tip)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range held {
+		if h, ok := nonceOf(s, Hot); ok && h >= n {
+			n = h + 1
+		}
+	}
+	return n, nil
+}
+
+// Redraft signs an attempt with the nonce of another, so that only one of them can land.
+func (c *Chain) Redraft(ctx context.Context, call chain.Call, prev chain.Attempt, most money.Amount) (chain.Attempt, error) {
+	if err := c.check(call); err != nil {
+		return chain.Attempt{}, err
+	}
+	old, err := c.readBack(prev)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	ends, err := c.ends(ctx)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	p, err := c.price(ctx, ends.tip)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	e, err := c.errand(ctx, call, ends.tip)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	gas := old.Gas()
+	if call.Amount.IsZero() { // it only uses up the nonce
+		gas = params.TxGas
+	} else if e.to != *old.To() || !bytes.Equal(e.data, old.Data()) || e.value.ToBig().Cmp(old.Value()) != 0 {
+		if gas, err = c.gas(ctx, e, ends.tip); err != nil { // what came before was a cancel
+			return chain.Attempt{}, err
+		}
+	}
+	b, err := p.next(old, gas, most)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	cost, err := fee(gas, b.cap)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	if err := c.affords(ctx, call, ends, cost); err != nil {
+		return chain.Attempt{}, err
+	}
+	return c.sign(ctx, e, old.Nonce(), gas, b)
+}
+
+// sign has an errand signed, and reads it back from its own bytes: what is signed is
+// what was meant.
+func (c *Chain) sign(ctx context.Context, e *errand, nonce, gas uint64, b bid) (chain.Attempt, error) {
+	id := uint256.NewInt(c.number)
+	var body types.TxData = &types.DynamicFeeTx{
+		ChainID: id.ToBig(), Nonce: nonce, GasTipCap: b.tip.ToBig(), GasFeeCap: b.cap.ToBig(), Gas: gas,
+		To: &e.to, Value: e.value.ToBig(), Data: e.data,
+	}
+	if len(e.auths) > 0 {
+		body = &types.SetCodeTx{
+			ChainID: id, Nonce: nonce, GasTipCap: b.tip, GasFeeCap: b.cap, Gas: gas,
+			To: e.to, Value: e.value, Data: e.data, AuthList: e.auths,
+		}
+	}
+	meant := types.NewTx(body)
+	unsigned, err := meant.MarshalBinary()
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	cancel := e.Amount.IsZero()
+	raw, err := c.signer.Sign(ctx, chain.Paper{Chain: c.cfg.ID, For: e.For, Cancel: cancel, Unsigned: unsigned, Keys: e.keys})
+	if err != nil {
+		return chain.Attempt{}, fmt.Errorf("sign: %w", err)
+	}
+	tx, err := c.decode(raw)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	if c.rules.Hash(tx) != c.rules.Hash(withAuths(meant, tx)) {
+		return chain.Attempt{}, fmt.Errorf("%w: another transaction was signed than was asked", ErrBytes)
+	}
+	cost, err := fee(gas, b.cap)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	return chain.Attempt{Tx: txID(tx.Hash()), Raw: raw, Slots: []chain.Slot{nonceSlot(Hot, nonce)}, Fee: cost}, nil
+}
+
+func nonceSlot(from chain.Account, n uint64) chain.Slot {
+	return chain.Slot("nonce:" + string(from) + ":" + strconv.FormatUint(n, 10))
+}
+
+func nonceOf(s chain.Slot, from chain.Account) (uint64, bool) {
+	text, ok := strings.CutPrefix(string(s), "nonce:"+string(from)+":")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	return n, err == nil
+}

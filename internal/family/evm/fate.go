@@ -1,0 +1,198 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
+
+	"ferry/internal/chain"
+	"ferry/internal/family/quorum"
+	"ferry/internal/family/rpc"
+)
+
+// standing is where a transaction stands on the branch of a node. It can be compared.
+type standing struct {
+	landed  bool
+	pending bool
+	height  uint64
+	hash    common.Hash
+}
+
+// Fate is what became of an attempt. Every answer hangs on the final block that a
+// quorum agreed on: a node that does not have it has no vote, so being behind can
+// never look like being dead.
+func (c *Chain) Fate(ctx context.Context, a chain.Attempt) (chain.Status, error) {
+	tx, err := c.readBack(a)
+	if err != nil {
+		return chain.Status{}, err
+	}
+	e, err := c.ends(ctx)
+	if err != nil {
+		return chain.Status{}, err
+	}
+	said := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (standing, error) {
+		return c.standing(ctx, n, tx.Hash(), e.final)
+	})
+	where, err := quorum.Agree(c.pool.Rule(), said, func(a, b standing) bool {
+		return a.landed == b.landed && a.height == b.height && a.hash == b.hash // mempools are never quite equal
+	})
+	if err != nil {
+		return chain.Status{}, fmt.Errorf("fate of %s: %w", a.Tx, err)
+	}
+	if where.landed {
+		return c.landed(ctx, tx, where, e.final)
+	}
+	n, err := c.count(ctx, c.own, e.final)
+	if err != nil {
+		return chain.Status{}, err
+	}
+	if n > tx.Nonce() {
+		return chain.Status{Fate: chain.Dead}, nil
+	}
+	waits := 0
+	for _, s := range said {
+		if s.Err == nil && s.Value.pending {
+			waits++
+		}
+	}
+	if waits >= c.pool.Rule().Need() {
+		return chain.Status{Fate: chain.Pending}, nil
+	}
+	return chain.Status{Fate: chain.Missing}, nil
+}
+
+// standing asks one node. The anchor is asked first, so that what follows is of a
+// branch that has it.
+func (c *Chain) standing(ctx context.Context, n *rpc.Node, tx common.Hash, anchor header) (standing, error) {
+	var on *told
+	var receipt *struct {
+		Tx     common.Hash `json:"transactionHash"`
+		Hash   common.Hash `json:"blockHash"`
+		Height quantity    `json:"blockNumber"`
+	}
+	var known *struct {
+		Hash common.Hash `json:"hash"`
+	}
+	q := []rpc.Query{
+		{Method: "eth_getBlockByNumber", Params: []any{hexutil.EncodeUint64(anchor.Height), false}, Out: &on},
+		{Method: "eth_getTransactionReceipt", Params: []any{tx}, Out: &receipt},
+		{Method: "eth_getTransactionByHash", Params: []any{tx}, Out: &known},
+	}
+	if err := n.Batch(ctx, q); err != nil {
+		return standing{}, err
+	}
+	for _, x := range q {
+		if x.Err != nil {
+			return standing{}, fmt.Errorf("%s: %w", n.Name(), x.Err)
+		}
+	}
+	h, err := c.checked(on)
+	switch {
+	case err != nil:
+		return standing{}, err
+	case !h.ok || h.Hash != anchor.Hash:
+		return standing{}, ErrBehind
+	case receipt != nil && receipt.Tx != tx:
+		return standing{}, fmt.Errorf("%w: the receipt is another's", ErrForged)
+	case receipt != nil:
+		return standing{landed: true, hash: receipt.Hash, height: uint64(receipt.Height)}, nil
+	}
+	return standing{pending: known != nil}, nil
+}
+
+// landed judges a transaction that a quorum has in a block. What it did is read from
+// the block itself, where the roots of the header prove it.
+func (c *Chain) landed(ctx context.Context, tx *types.Transaction, where standing, final header) (chain.Status, error) {
+	h, err := c.height(ctx, where.height)
+	if err != nil {
+		return chain.Status{}, err
+	}
+	if !h.ok || h.Hash != where.hash.Hex() {
+		return chain.Status{}, fmt.Errorf("%w: its block is not on the branch", quorum.ErrUnknown)
+	}
+	b, err := c.load(ctx, h.Hash)
+	if err != nil {
+		return chain.Status{}, err
+	}
+	for _, f := range b.facts {
+		if f.Hash != tx.Hash() {
+			continue
+		}
+		cost, err := fee(f.GasUsed, paid(tx, &h.baseFee))
+		if err != nil {
+			return chain.Status{}, err
+		}
+		s := chain.Status{Fate: chain.Included, Block: h.Block, Fee: cost}
+		if h.Height <= final.Height {
+			s.Fate = chain.Final
+			if !f.OK || !c.kept(tx, f.Logs) {
+				s.Fate = chain.Reverted
+			}
+		}
+		return s, nil
+	}
+	return chain.Status{}, fmt.Errorf("%w: the block of %s does not have it", ErrForged, tx.Hash())
+}
+
+// paid is what a unit of gas cost in a block.
+func paid(tx *types.Transaction, base *uint256.Int) *uint256.Int {
+	tip, most := uint256.MustFromBig(tx.GasTipCap()), uint256.MustFromBig(tx.GasFeeCap())
+	if each := new(uint256.Int).Add(base, tip); each.Lt(most) {
+		return each
+	}
+	return most
+}
+
+// kept reports whether tokens moved as the transaction asked: a token may say yes and
+// do nothing, so only what it emitted counts.
+func (c *Chain) kept(tx *types.Transaction, logs []*types.Log) bool {
+	want := c.promised(tx)
+	for _, l := range logs {
+		t, ok := readTransfer(l)
+		if !ok {
+			continue
+		}
+		for i, w := range want {
+			if w.token == l.Address && w.from == t.from && w.to == t.to && w.amount.Eq(t.amount) {
+				want = append(want[:i:i], want[i+1:]...)
+				break
+			}
+		}
+	}
+	return len(want) == 0
+}
+
+// promise is a transfer of a token that a transaction asks for.
+type promise struct {
+	token common.Address
+	transfer
+}
+
+// promised reads from the data of a transaction of ours which tokens it moves.
+func (c *Chain) promised(tx *types.Transaction) []promise {
+	if tx.To() == nil || len(tx.Data()) < 4 {
+		return nil
+	}
+	if *tx.To() == c.sweeper {
+		return c.sweptTokens(tx.Data())
+	}
+	m, err := tokenContract.abi.MethodById(tx.Data())
+	if _, listed := c.tokens[*tx.To()]; !listed || err != nil || m.Name != "transfer" {
+		return nil
+	}
+	var in struct {
+		To    common.Address
+		Value *uint256.Int
+	}
+	args, err := m.Inputs.Unpack(tx.Data()[4:])
+	if err != nil || len(args) != 2 {
+		return nil
+	}
+	in.To, _ = args[0].(common.Address)
+	in.Value = number(args[1])
+	return []promise{{*tx.To(), transfer{from: c.own, to: in.To, amount: in.Value}}}
+}
