@@ -58,8 +58,8 @@ func readChain(r *reader, t table) Chain {
 	if c.Family != "" && !slices.Contains(families, c.Family) {
 		r.refuse(t.key("family"), "%q is not known; write \"evm\", \"solana\" or \"bitcoin\"", clip(string(c.Family)))
 	}
-	if c.Kind != "" && c.Kind != Sim {
-		r.refuse(t.key("kind"), "%q is not known; write \"sim\", the only kind so far", clip(string(c.Kind)))
+	if c.Kind != "" && c.Kind != Sim && c.Kind != RPC {
+		r.refuse(t.key("kind"), "%q is not known; write \"rpc\" for real nodes or \"sim\" for a simulated chain", clip(string(c.Kind)))
 	}
 	namespace, _, _ := strings.Cut(string(c.ID), ":")
 	c.Slug = r.or(t, "slug", strings.ReplaceAll(string(c.ID), ":", "-"))
@@ -69,6 +69,7 @@ func readChain(r *reader, t table) Chain {
 	}
 	c.Assets = readAssets(r, t, c.ID)
 	c.Tiers = readTiers(r, t)
+	c.Nodes, c.Explorer = readNodes(r, t, c), readExplorer(r, t)
 	return c
 }
 
@@ -90,7 +91,7 @@ func readAssets(r *reader, t table, id chain.ID) []chain.Asset {
 		}
 		a := id.Native()
 		if ref != "native" {
-			a.Ref = ref
+			a.Ref = canonicalRef(ref)
 		}
 		if slices.Contains(assets, a) {
 			r.refuse(key, "%q stands there twice; remove one", ref)

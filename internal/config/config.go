@@ -27,6 +27,7 @@ type Config struct {
 	Limits         limit.IPLimits
 	Market         Market
 	Prices         []Source
+	Wallet         Wallet
 	// Operators may use the operators' API; without any nobody may.
 	Operators []Operator
 }
@@ -47,8 +48,11 @@ type Orders struct {
 // Kind says what is behind a chain.
 type Kind string
 
-// Sim is a simulated chain inside the process.
-const Sim Kind = "sim"
+// The kinds of chains.
+const (
+	Sim Kind = "sim" // a simulated chain inside the process
+	RPC Kind = "rpc" // real nodes
+)
 
 // Chain is one chain that is served.
 type Chain struct {
@@ -60,6 +64,8 @@ type Chain struct {
 	Tiers      []watch.Tier
 	Slug, Name string // how callers and people call it
 	BlockTime  time.Duration
+	Nodes      Nodes
+	Explorer   Explorer
 }
 
 // ErrRefused is in every refusal of a configuration.
@@ -94,6 +100,9 @@ func Parse(text []byte, environ []string) (Config, error) {
 	}
 	r := &reader{}
 	r.unknown("", raw, known)
+	if err := fill(r, raw); err != nil {
+		return Config{}, err
+	}
 	c := Config{
 		Database: readDatabase(r, r.table(raw, "database")),
 		Caps:     readCaps(r, r.table(raw, "caps")),
@@ -106,6 +115,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 
 		Operators: readOperators(r, raw),
 	}
+	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
 	if err := r.err(); err != nil {
 		return Config{}, err
 	}

@@ -190,6 +190,7 @@ func readTokens(r *reader, raw map[string]any) []market.Asset {
 		if err != nil && text != "" {
 			r.refuse(t.key("asset"), "%q is not an asset; write its chain and its name there, such as \"eip155:1/native\"", clip(text))
 		}
+		x.Ref = canonicalRef(x.Ref)
 		if a.Asset = x; a.Decimals < 0 {
 			r.missing(t, "decimals", "write how many decimals a whole unit has, such as decimals = 18")
 		}

@@ -145,8 +145,10 @@ var known = schema{
 	},
 	"chains": {
 		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil, "slug": nil, "name": nil, "blockTime": nil,
+		"preset": nil, "nodes": nil, "quorum": nil, "verify": nil, "trace": nil, "sweeper": nil, "network": nil, "explorerTx": nil, "explorerAddress": nil,
 		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
 	},
+	"wallet":      {"seedFile": nil, "passphraseFile": nil, "signerSocket": nil},
 	"operators":   {"name": nil, "tokenSha256": nil},
 	"api":         {"listen": nil, "url": nil, "trustedProxies": nil, "proxyHeader": nil, "maxRequests": nil, "secretFile": nil},
 	"operatorApi": {"listen": nil},

@@ -18,6 +18,9 @@ func (c Config) String() string {
 	line("[orders]\nfunding = %q\nconfirming = %q\nexecuting = %q\nsending = %q\nheld = %q\nrefunding = %q\nrecovery = %q",
 		c.Orders.Funding, p.Confirming, p.Executing, p.Sending, p.Held, p.Refunding, p.Recovery)
 	c.showDoor(line)
+	if w := c.Wallet; w != (Wallet{}) {
+		line("\n[wallet]\nseedFile = %s\npassphraseFile = %s\nsignerSocket = %s", quote(w.SeedFile), quote(w.PassphraseFile), quote(w.Socket))
+	}
 	for _, ch := range c.Chains {
 		assets := make([]string, len(ch.Assets))
 		for i, a := range ch.Assets {
@@ -37,6 +40,7 @@ func (c Config) String() string {
 			line("  {%s},", strings.Join(fields, ", "))
 		}
 		line("]")
+		ch.showNodes(line)
 	}
 	for _, o := range c.Operators {
 		line("\n[[operators]]\nname = %s\ntokenSha256 = %q", quote(o.Name), hex.EncodeToString(o.Digest[:]))
@@ -90,4 +94,27 @@ func showPairs(line func(string, ...any), name string, pairs map[string]string) 
 		all = append(all, fmt.Sprintf("%s = %s", quote(k), quote(pairs[k])))
 	}
 	line("%s = { %s }", name, strings.Join(all, ", "))
+}
+
+// showNodes writes what a chain of real nodes has more. Where the nodes are may tell a
+// password: only how many there are is shown.
+func (ch Chain) showNodes(line func(string, ...any)) {
+	if ch.Explorer.Tx != "" {
+		line("explorerTx = %s", quote(ch.Explorer.Tx))
+	}
+	if ch.Explorer.Address != "" {
+		line("explorerAddress = %s", quote(ch.Explorer.Address))
+	}
+	if ch.Kind != RPC {
+		return
+	}
+	n := ch.Nodes
+	urls := slices.Repeat([]string{`"https://redacted.invalid"`}, len(n.URLs))
+	line("nodes = [%s]\nquorum = %d\nverify = %t\ntrace = %t", strings.Join(urls, ", "), n.Quorum, n.Verify, n.Trace)
+	if n.Sweeper != "" {
+		line("sweeper = %q", n.Sweeper)
+	}
+	if n.Network != "" {
+		line("network = %q", n.Network)
+	}
 }

@@ -22,6 +22,14 @@ type Chain struct {
 	MemoRequired          bool   `json:"memoRequired" example:"false"`
 	RefundAddressRequired bool   `json:"refundAddressRequired" doc:"Orders paid here need a refund address." example:"true"`
 	Enabled               bool   `json:"enabled" example:"true"`
+	// Explorer is where people look at the chain; null where there is none.
+	Explorer *Explorer `json:"explorer"`
+}
+
+// Explorer is where people look at transactions and addresses of a chain.
+type Explorer struct {
+	TxURL      string `json:"txUrl" doc:"Put a transaction's hash in the place of {tx}." example:"https://mempool.space/tx/{tx}"`
+	AddressURL string `json:"addressUrl" doc:"Put an address in the place of {address}." example:"https://mempool.space/address/{address}"`
 }
 
 // Tokens are the assets that are served.
@@ -141,6 +149,9 @@ func ChainOf(c desk.Chain, a *desk.Atlas, enabled bool) Chain {
 	if c.EVMChainID != 0 {
 		n := int(c.EVMChainID)
 		w.EVMChainID = &n
+	}
+	if c.ExplorerTx != "" && c.ExplorerAddress != "" {
+		w.Explorer = &Explorer{TxURL: c.ExplorerTx, AddressURL: c.ExplorerAddress}
 	}
 	return w
 }
