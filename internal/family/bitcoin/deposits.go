@@ -1,0 +1,116 @@
+package bitcoin
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+
+	"ferry/internal/chain"
+	"ferry/internal/family/rpc"
+	"ferry/internal/money"
+	"ferry/internal/watch"
+)
+
+// Deposits returns every payment in a block to one of the addresses. That the block
+// stands at its height enough nodes must say; what is in it its hash says.
+func (c *Chain) Deposits(ctx context.Context, b chain.Block, to watch.Addresses) ([]chain.Deposit, error) {
+	hash, err := chainhash.NewHashFromStr(b.Hash)
+	if err != nil || len(b.Hash) != 2*chainhash.HashSize {
+		return nil, fmt.Errorf("bitcoin: %q is no hash of a block", b.Hash)
+	}
+	height, err := same(ctx, c, func(ctx context.Context, n *rpc.Node) (uint64, error) {
+		var h struct {
+			Height uint64 `json:"height"`
+		}
+		return h.Height, classify(n.Call(ctx, &h, "getblockheader", b.Hash, true))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("block %s: %w", b.Hash, err)
+	}
+	if height != b.Height {
+		return nil, fmt.Errorf("bitcoin: block %s stands at height %d and not at %d", b.Hash, height, b.Height)
+	}
+	body, err := c.body(ctx, *hash)
+	if err != nil {
+		return nil, err
+	}
+	return c.found(body, b, to), nil
+}
+
+// body is a block by its hash, from whichever node gives the right one.
+func (c *Chain) body(ctx context.Context, hash chainhash.Hash) (*block, error) {
+	if b, ok := c.blocks.get(hash); ok {
+		return b, nil
+	}
+	b, err := first(ctx, c, func(ctx context.Context, n *rpc.Node) (*block, error) {
+		var said string
+		if err := n.Call(ctx, &said, "getblock", hash.String(), 0); err != nil {
+			return nil, classify(err)
+		}
+		raw, err := hex.DecodeString(said)
+		if err != nil {
+			return nil, forged("it is not in hex")
+		}
+		b, err := readBlock(raw, hash, c.params.PowLimit)
+		if errors.Is(err, ErrForged) {
+			c.notice(Suspect{Reason: ForgedBlock, Block: hash.String(), Detail: n.Name() + ": " + err.Error()})
+		}
+		return b, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("block %s: %w", hash, err)
+	}
+	c.blocks.put(hash, b, b.size)
+	return b, nil
+}
+
+// found are the payments of a block to the addresses. The first transaction's are
+// not counted: they can not be spent for a hundred blocks, and no customer pays so.
+func (c *Chain) found(body *block, b chain.Block, to watch.Addresses) []chain.Deposit {
+	var out []chain.Deposit
+	for i, tx := range body.txs {
+		for j, o := range tx.TxOut {
+			a := c.codec.AddressOf(o.PkScript)
+			if a.IsZero() || !to.Has(a) {
+				if c.cfg.Noticed != nil {
+					c.suspect(o, to, where{body.ids[i], j, b})
+				}
+				continue
+			}
+			at := where{body.ids[i], j, b}
+			switch {
+			case i == 0:
+				c.notice(at.suspect(Coinbase, a, o.Value))
+			case o.Value < dust(P2WPKH):
+				c.notice(at.suspect(Dust, a, o.Value))
+			default:
+				out = append(out, c.deposit(at, a, o.Value))
+			}
+		}
+	}
+	return out
+}
+
+// where is an output on the chain.
+type where struct {
+	tx    chainhash.Hash
+	index int
+	block chain.Block
+}
+
+func (c *Chain) deposit(w where, to chain.Address, value int64) chain.Deposit {
+	tx := w.tx.String()
+	return chain.Deposit{
+		ID: c.depositID(tx, uint32(w.index)), To: to, Asset: c.cfg.ID.Native(), //nolint:gosec // an index of a list
+		Amount: money.FromUint64(uint64(value)), Tx: chain.TxID(tx), Block: w.block, //nolint:gosec // it is above dust
+	}
+}
+
+// depositID is chain:txid:vout, which is the same wherever the transaction is mined.
+func (c *Chain) depositID(tx string, index uint32) chain.DepositID {
+	return chain.DepositID(string(c.cfg.ID) + ":" + tx + ":" + strconv.FormatUint(uint64(index), 10))
+}
