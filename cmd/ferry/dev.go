@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"ferry/internal/dev"
+	"ferry/internal/devnet"
 	"ferry/internal/front"
 )
 
@@ -19,12 +21,17 @@ type devCmd struct {
 
 // Help implements kong's longer help.
 func (*devCmd) Help() string {
-	return `Starts a whole service on this machine: simulated Ethereum, Bitcoin and Solana chains that make a block
-each second, a treasury, the API, the operators' API and a demo integrator with both kinds of keys.
-Nothing in it is worth anything, and every start begins anew.
+	return `Starts a whole service on this machine: two Ethereum chains, a Bitcoin chain and a Solana chain as real local
+nodes that make a block each second, a treasury, the API, the operators' API and a demo integrator with both kinds of
+keys. The nodes are built from the source tree, which takes some minutes the first time. Nothing in it is worth
+anything. It goes on where it stopped; --fresh starts over.
+
+With --simulated the chains are simulated in the process: it starts at once, needs no source tree, and begins anew.
 
 Examples:
   ferry dev
+  ferry dev --fresh
+  ferry dev --simulated
   ferry dev --data /tmp/ferry --listen 127.0.0.1:9000 --json
   ferry dev pay ord_…
   ferry dev pay ord_… --amount 50000
@@ -37,6 +44,8 @@ type devStartCmd struct {
 	Listen         string `name:"listen" default:"127.0.0.1:8080" help:"Address of the API."`
 	OperatorListen string `name:"operator-listen" default:"127.0.0.1:0" help:"Address of the operators' API; port 0 takes a free one."`
 	JSON           bool   `name:"json" help:"Print one line of JSON when everything answers, for scripts."`
+	Fresh          bool   `name:"fresh" help:"Start over: remove what an earlier network left in the folder."`
+	Simulated      bool   `name:"simulated" help:"Simulate the chains instead of running real nodes."`
 }
 
 // Run starts the network and serves until it is interrupted.
@@ -44,14 +53,34 @@ func (c *devStartCmd) Run(ctx context.Context, out *output) error {
 	log := slog.New(slog.NewJSONHandler(out.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	version, _ := build()
 	front.Roomy()
-	d, err := dev.New(ctx, dev.Options{Dir: c.Data, Listen: c.Listen, Operator: c.OperatorListen, Version: version, Log: log})
+	local, err := c.local(out)
 	if err != nil {
 		return err
 	}
-	return d.Run(ctx, func() { c.show(out, d.Card) })
+	d, err := dev.New(ctx, dev.Options{Dir: c.Data, Listen: c.Listen, Operator: c.OperatorListen, Version: version, Log: log, Local: local})
+	if err != nil {
+		return err
+	}
+	return d.Run(ctx, func() { c.show(out, d) })
 }
 
-func (c *devStartCmd) show(out *output, card dev.Card) {
+// local is how real nodes are run; nil simulates them.
+func (c *devStartCmd) local(out *output) (*dev.Local, error) {
+	if c.Simulated {
+		return nil, nil
+	}
+	root, err := devnet.Root(".")
+	if err != nil {
+		return nil, fmt.Errorf("%w; or simulate the chains with --simulated", err)
+	}
+	began := time.Now()
+	return &dev.Local{Root: root, Fresh: c.Fresh, Log: out.Err, Say: func(line string) {
+		fmt.Fprintf(out.Err, "%6.1fs  %s\n", time.Since(began).Seconds(), line)
+	}}, nil
+}
+
+func (c *devStartCmd) show(out *output, d *dev.Dev) {
+	card := d.Card
 	if c.JSON {
 		_ = json.NewEncoder(out.Out).Encode(card) // whoever reads it may be gone
 		return

@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/evm/contract family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest api/contract/contracttest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -44,17 +44,16 @@ var plan = map[string]string{
 	// treasury keeps the wallets: deposit addresses, bringing deposits home, what is left.
 	"treasury": "money chain fault order ledger send",
 	// floor 3: adapters, which know the rooms below them and not one another
-	"store":             below,
-	"store/storetest":   below + " store",
-	"store/pgtest":      "",
-	"family/quorum":     "",
-	"family/sim":        chains,
-	"family/familytest": chains,
-	"family/rpc":        "family/quorum",
-	"family/evm":        chains,
-	"family/evm/contract": "",
-	"family/bitcoin":    chains,
-	"family/solana":     chains,
+	"store":               below,
+	"store/storetest":     below + " store",
+	"store/pgtest":        "",
+	"family/quorum":       "",
+	"family/sim":          chains,
+	"family/familytest":   chains,
+	"family/rpc":          "family/quorum",
+	"family/evm":          chains,
+	"family/bitcoin":      chains,
+	"family/solana":       chains,
 	// signer knows wishes, and nothing of how families make transactions: it reads them again.
 	"signer": words + " send",
 	// devnet starts the local chains; only development and tests reach it.
@@ -69,9 +68,9 @@ var plan = map[string]string{
 	// contracttest reads the document as a stranger would: it knows none of our rooms.
 	"api/contract/contracttest": "",
 	// floor 4: assembly
-	"config":    below,
-	"daemon":    below + " " + doors,
-	"front":     below + " " + doors + " daemon",
+	"config": below,
+	"daemon": below + " " + doors,
+	"front":  below + " " + doors + " daemon",
 	// nodes makes chains of real nodes ready for the service.
 	"nodes":     below + " " + doors + " daemon front",
 	"serve":     below + " " + doors + " config daemon front nodes",

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -86,6 +88,7 @@ type Dev struct {
 
 	token  operator.Digest
 	secret string
+	lock   io.Closer    // of the folder
 	whole  func() error // writes down that everything is set up; nil where it need not
 	api    net.Listener
 	office net.Listener
@@ -100,6 +103,9 @@ func New(ctx context.Context, o Options) (d *Dev, err error) {
 		return nil, fmt.Errorf("folder of the network: %w", err)
 	}
 	d = &Dev{dir: o.Dir, now: func() time.Time { return time.Now().UTC() }}
+	if d.lock, err = lock(o.Dir); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close())
@@ -310,5 +316,18 @@ func (d *Dev) close() error {
 	if d.DB != nil {
 		errs = append(errs, d.DB.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, d.lock.Close())...)
+}
+
+// lock takes the folder for this process alone: another one would remove what this one
+// works on.
+func lock(dir string) (io.Closer, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("folder of the network: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another ferry dev runs in %s; stop it, or give another folder with --data", dir), f.Close())
+	}
+	return f, nil
 }

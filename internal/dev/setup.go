@@ -8,7 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"ferry/internal/chain"
-	"ferry/internal/family/evm/contract"
+	"ferry/internal/family/evm"
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
@@ -48,14 +48,11 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	if err != nil {
 		return err
 	}
-	token, err := contract.TestToken("USD Coin (local)", "USDC", 6)
+	token, err := evm.TestTokenCode("USD Coin (local)", "USDC", 6)
 	if err != nil {
 		return err
 	}
-	sweeper, err := contract.Sweeper(common.HexToAddress(hot.Text()))
-	if err != nil {
-		return err
-	}
+	sweeper := evm.SweeperCode(common.HexToAddress(hot.Text()))
 	made := make([]string, 2)
 	for i, code := range [][]byte{token, sweeper} {
 		var out struct {

@@ -14,6 +14,7 @@ import (
 	"ferry/internal/family/solana"
 	"ferry/internal/front"
 	"ferry/internal/market"
+	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/watch"
 )
@@ -31,6 +32,7 @@ type Config struct {
 	Timeout    time.Duration // of one question; zero is the usual
 	Verify     bool          // blocks prove what is in them
 	Trace      bool          // payments by contracts are found
+	MinTip     money.Amount  // of EVM: the least that is offered for a unit of gas; zero is the usual
 	Sweeper    string        // the contract that brings deposits home; empty where there is none
 	Network    string        // of Bitcoin
 	Genesis    string        // of Solana
@@ -78,7 +80,7 @@ func (c Config) pool() rpc.Config {
 }
 
 func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
-	cfg := evm.Config{ID: c.Told.ID, Nodes: c.pool(), Tag: "finalized", Depth: c.FinalDepth, NoVerify: !c.Verify, NoTrace: !c.Trace, NoProof: !c.Verify}
+	cfg := evm.Config{ID: c.Told.ID, Nodes: c.pool(), Tag: "finalized", Depth: c.FinalDepth, NoVerify: !c.Verify, NoTrace: !c.Trace, NoProof: !c.Verify, MinTip: c.MinTip}
 	for _, a := range c.tokens() {
 		cfg.Tokens = append(cfg.Tokens, evm.Token{Asset: a.Asset, Decimals: a.Decimals})
 	}
