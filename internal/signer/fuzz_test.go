@@ -155,4 +155,3 @@ func FuzzSign(f *testing.F) {
 		}
 	})
 }
-
