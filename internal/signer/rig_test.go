@@ -72,7 +72,7 @@ var aboutRing = sync.OnceValue(func() *signer.Ring {
 
 // rig is a signer beside the wishes that it looks up.
 type rig struct {
-	*testing.T
+	testing.TB
 	ring   *signer.Ring
 	book   *book
 	policy signer.Policy
@@ -84,9 +84,9 @@ type rig struct {
 // next is another number each time.
 func (r *rig) next() uint64 { r.n++; return r.n }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{T: t, ring: aboutRing(), now: start, book: &book{records: map[send.ID]send.Record{}, halted: map[chain.ID]string{}}}
+	r := &rig{TB: t, ring: aboutRing(), now: start, book: &book{records: map[send.ID]send.Record{}, halted: map[chain.ID]string{}}}
 	r.policy = signer.Policy{
 		PerPayment: 1000 * money.Dollar, PerHour: 2500 * money.Dollar, FeeShare: money.Whole / 10,
 		Sweepers: map[chain.ID]chain.Address{ether: chain.CanonicalAddress(chain.EVM, sweeperText)},

@@ -1,0 +1,7 @@
+package signer
+
+// SLIP10 is the node of a path of hardened indexes.
+func SLIP10(seed []byte, path ...uint32) (key, code [32]byte) {
+	n := edMaster(seed).at(path...)
+	return n.key, n.code
+}
