@@ -98,8 +98,11 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	must0(json.NewEncoder(w).Encode(out))
 }
 
+// plainly asks a node on this machine, where packing answers only costs time.
+var plainly = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}}
+
 func (p *proxy) post(body []byte) []byte {
-	resp, err := http.Post(p.up, "application/json", bytes.NewReader(body))
+	resp, err := plainly.Post(p.up, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return []byte("gone")
 	}
