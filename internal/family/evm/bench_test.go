@@ -62,7 +62,9 @@ var ring = sync.OnceValue(func() *signer.Ring {
 	return must(signer.NewRing([]byte("a seed of thirty-two bytes ......"), map[chain.ID]signer.Net{chainID: {Family: chain.EVM}}))
 })
 
-func keyFor(name string) *ecdsa.PrivateKey { return must(crypto.ToECDSA(crypto.Keccak256([]byte(name)))) }
+func keyFor(name string) *ecdsa.PrivateKey {
+	return must(crypto.ToECDSA(crypto.Keccak256([]byte(name))))
+}
 
 func addressOf(k *ecdsa.PrivateKey) common.Address { return crypto.PubkeyToAddress(k.PublicKey) }
 
