@@ -81,16 +81,28 @@ func first[T any](ctx context.Context, c *Chain, ask func(ctx context.Context, n
 	return none, errors.Join(append(errs, quorum.ErrUnknown)...)
 }
 
+// body is what a block holds, as a node tells it.
+type body struct {
+	Transactions []*types.Transaction `json:"transactions"`
+	Withdrawals  types.Withdrawals    `json:"withdrawals"`
+}
+
 // proven reads a block from a node and holds it against the header's roots.
 func (c *Chain) proven(ctx context.Context, n *rpc.Node, h header) (*block, error) {
-	var body *struct {
-		Transactions []*types.Transaction `json:"transactions"`
-		Withdrawals  types.Withdrawals    `json:"withdrawals"`
-	}
+	var said *body
 	var receipts []*types.Receipt
-	if err := ask2(ctx, n, h.Hash, &body, &receipts); err != nil {
+	if err := ask2(ctx, n, h.Hash, &said, &receipts); err != nil {
 		return nil, err
 	}
+	b, err := c.prove(h, said, receipts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name(), err)
+	}
+	return b, nil
+}
+
+// prove holds a block against the header's roots.
+func (c *Chain) prove(h header, body *body, receipts []*types.Receipt) (*block, error) {
 	if body == nil || slices.Contains(body.Transactions, nil) || slices.Contains(body.Withdrawals, nil) || slices.Contains(receipts, nil) {
 		return nil, ErrBehind
 	}

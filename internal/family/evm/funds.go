@@ -81,7 +81,11 @@ func (c *Chain) affords(ctx context.Context, call chain.Call, e ends, cost money
 		return fmt.Errorf("funds: %w", err)
 	}
 	for k := range have {
-		if x := needs[k/2]; have[k].Lt(x.least) {
+		x := needs[k/2]
+		if have[k].Lt(x.least) && x.who != c.own { // others than us may not fill it up again
+			return fmt.Errorf("%w: a deposit address has %s of the %s that are to come home", send.ErrRefused, have[k].Dec(), x.least.Dec())
+		}
+		if have[k].Lt(x.least) {
 			return fmt.Errorf("%w: there are %s of the %s that are needed of %s", send.ErrNoFunds, have[k].Dec(), x.least.Dec(), x.asset)
 		}
 	}

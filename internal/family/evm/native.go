@@ -51,7 +51,8 @@ var tracer = map[string]any{
 
 // natives finds payments of the chain's own coin.
 func (s *scan) natives(ctx context.Context) ([]chain.Deposit, error) {
-	moves := s.plain()
+	plain := s.plain()
+	moves := plain
 	s.failed()
 	if !s.cfg.NoTrace && len(s.facts) > 0 {
 		var err error
@@ -59,7 +60,7 @@ func (s *scan) natives(ctx context.Context) ([]chain.Deposit, error) {
 			return nil, err
 		}
 	}
-	hands := s.hands(moves)
+	hands := s.hands(moves, plain)
 	if len(hands) == 0 {
 		return nil, nil
 	}
@@ -172,8 +173,9 @@ func readMoves(t traced, to watch.Addresses) []move {
 	return out
 }
 
-// hands gathers what moved by address, with what the protocol paid out.
-func (s *scan) hands(moves []move) []*hand {
+// hands gathers what moved by address, with what the protocol paid out. Whoever a plain
+// transaction pays is among them, so that no trace can hide it.
+func (s *scan) hands(moves, plain []move) []*hand {
 	var out []*hand
 	of := make(map[common.Address]*hand)
 	at := func(a common.Address) *hand {
@@ -182,6 +184,9 @@ func (s *scan) hands(moves []move) []*hand {
 			out = append(out, of[a])
 		}
 		return of[a]
+	}
+	for _, m := range plain {
+		at(common.HexToAddress(m.addr))
 	}
 	for _, m := range moves {
 		h := at(common.HexToAddress(m.addr))

@@ -56,7 +56,9 @@ func (c *Chain) price(ctx context.Context, tip header) (price, error) {
 }
 
 // wanted lets the base fee double before a transaction waits.
-func (p price) wanted() *uint256.Int { return new(uint256.Int).Add(p.tip, new(uint256.Int).Lsh(p.base, 1)) }
+func (p price) wanted() *uint256.Int {
+	return new(uint256.Int).Add(p.tip, new(uint256.Int).Lsh(p.base, 1))
+}
 
 // least is enough for the next block, whose base fee is at most an eighth higher.
 func (p price) least() *uint256.Int {
