@@ -44,7 +44,10 @@ func (c *Chain) refresh(ctx context.Context, head chain.Head) error {
 	if p.known && p.at.Hash == head.Final.Hash {
 		return nil
 	}
-	if !p.known || head.Final.Height <= p.at.Height || head.Final.Height-p.at.Height > mostBehind {
+	if p.known && head.Final.Height < p.at.Height {
+		return nil // another caller was further; what is stale is found out by looking
+	}
+	if !p.known || head.Final.Height == p.at.Height || head.Final.Height-p.at.Height > mostBehind {
 		return c.scan(ctx, head)
 	}
 	var path []chain.Block // newest first

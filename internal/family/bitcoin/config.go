@@ -90,6 +90,9 @@ func New(ctx context.Context, c Config, s Signer) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.MaxRate < 0 || c.MaxRate > 1_000_000_000 || c.Target < 0 || c.Target > 1008 {
+		return nil, fmt.Errorf("bitcoin: chain %s: a price of at most %d within %d blocks is no setting", c.ID, c.MaxRate, c.Target)
+	}
 	if c.ID == "" || c.FinalDepth < 1 {
 		return nil, fmt.Errorf("bitcoin: chain %q with a final depth of %d: it needs a name and at least one block", c.ID, c.FinalDepth)
 	}

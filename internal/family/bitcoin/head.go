@@ -31,14 +31,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, err
 	}
-	hash, err := c.hashAt(ctx, height)
-	if err != nil {
-		return chain.Head{}, err
-	}
-	if hash == "" {
-		return chain.Head{}, fmt.Errorf("%w: the nodes went back below height %d", quorum.ErrUnknown, height)
-	}
-	tip, err := c.header(ctx, hash, height)
+	tip, err := c.common(ctx, height)
 	if err != nil {
 		return chain.Head{}, err
 	}
@@ -74,6 +67,27 @@ func (c *Chain) reached(ctx context.Context) (uint64, error) {
 		return info.Blocks, nil
 	})
 	return quorum.Reached(c.pool.Rule(), answers)
+}
+
+// mostForked is how many blocks below the tip nodes are asked to agree, while two
+// miners' newest blocks race.
+const mostForked = 2
+
+// common is the highest block, at or a little below a height, that enough nodes have.
+func (c *Chain) common(ctx context.Context, height uint64) (chain.Block, error) {
+	var errs []error
+	for below := uint64(0); below <= min(mostForked, height); below++ {
+		hash, err := c.hashAt(ctx, height-below)
+		if err == nil && hash == "" {
+			err = fmt.Errorf("%w: the nodes went back below height %d", quorum.ErrUnknown, height-below)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		return c.header(ctx, hash, height-below)
+	}
+	return chain.Block{}, errors.Join(errs...)
 }
 
 // hashAt is the block that enough nodes have at a height; empty if they have none.

@@ -48,8 +48,10 @@ func (c *Chain) sweep(ctx context.Context, e errand, head chain.Head, held []cha
 // named are the coins that a sweep names, with the transactions of those that wait.
 func (c *Chain) named(ctx context.Context, e errand, held []chain.Slot) (coins []coin, waits []string, err error) {
 	var list []wire.OutPoint
-	owner := map[wire.OutPoint]chain.Address{}
-	for _, s := range e.Sources {
+	owner := map[wire.OutPoint]int{} // which source names it
+	left := make([]int64, len(e.Sources))
+	for i, s := range e.Sources {
+		left[i] = budget(s.Amount)
 		for _, id := range s.Deposits {
 			text, ok := strings.CutPrefix(string(id), string(c.cfg.ID)+":")
 			o, err := outpoint(text)
@@ -62,7 +64,7 @@ func (c *Chain) named(ctx context.Context, e errand, held []chain.Slot) (coins [
 			if slices.Contains(held, slot(o)) {
 				return nil, nil, fmt.Errorf("%w: %s is on its way home already", send.ErrNoFunds, id)
 			}
-			list, owner[o] = append(list, o), s.Address
+			list, owner[o] = append(list, o), i
 		}
 	}
 	if len(list) == 0 || len(list) > maxInputs {
@@ -74,26 +76,44 @@ func (c *Chain) named(ctx context.Context, e errand, held []chain.Slot) (coins [
 	}
 	var total int64
 	for _, o := range list {
-		s := seen[o]
-		script, err := c.codec.Script(owner[o])
+		k, from := seen[o], e.Sources[owner[o]]
+		script, err := c.codec.Script(from.Address)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: %w", send.ErrRefused, err)
 		}
 		lifts := bytes.Equal(script, c.script)
 		switch {
-		case !s.there, !s.final && !lifts:
-			return nil, nil, fmt.Errorf("%w: %v is not there or not final", send.ErrNoFunds, o)
-		case !bytes.Equal(s.script, script):
+		case !k.there, !k.final && !lifts:
+			return nil, nil, fmt.Errorf("%w: %v is not there or not final", send.ErrRefused, o)
+		case !bytes.Equal(k.script, script):
 			return nil, nil, fmt.Errorf("%w: %v belongs to another address than is said", send.ErrRefused, o)
-		case !s.final:
+		case !k.final:
 			waits = append(waits, o.Hash.String())
 		}
-		coins, total = append(coins, s.coin), total+s.value
+		left[owner[o]] -= k.value
+		coins, total = append(coins, k.coin), total+k.value
 	}
-	if e.Amount != amount(total) {
+	if e.Amount != amount(total) || slices.ContainsFunc(left, func(n int64) bool { return n != 0 }) {
 		return nil, nil, fmt.Errorf("%w: the coins are worth %d and not %s", send.ErrRefused, total, e.Amount)
 	}
-	return coins, waits, nil
+	return coins, waits, c.keyed(ctx, e.Sources)
+}
+
+// keyed refuses sources whose key is another one: nobody could sign for them.
+func (c *Chain) keyed(ctx context.Context, sources []chain.Source) error {
+	for _, s := range sources {
+		if s.Address == c.own {
+			continue
+		}
+		a, err := c.signer.Address(ctx, c.cfg.ID, chain.Key{Account: chain.DepositKeys, Index: s.Index})
+		if err != nil {
+			return fmt.Errorf("deposit address %d: %w", s.Index, err)
+		}
+		if a != s.Address {
+			return fmt.Errorf("%w: deposit address %d is another one", send.ErrRefused, s.Index)
+		}
+	}
+	return nil
 }
 
 // lifting is what lift is given.
