@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,9 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 		b.price = price
 		return b.costs(c.net.cfg.Shape)
 	}
+	if len(call.Sources) > 0 {
+		return times(price, sweepWeight(call)), nil
+	}
 	head, err := c.Head(ctx)
 	if err != nil {
 		return money.Amount{}, err
@@ -45,6 +49,11 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 func (c *Chain) check(call chain.Call) error {
 	n := c.net
 	own := c.Own(call.From)
+	if len(call.Sources) > 0 {
+		if err := c.checkSources(call); err != nil {
+			return err
+		}
+	}
 	parsed, err := n.codec.Parse(call.To.Text())
 	switch {
 	case call.Chain != n.cfg.ID || call.Asset.Chain != n.cfg.ID:
@@ -65,7 +74,7 @@ func (c *Chain) check(call chain.Call) error {
 
 func (c *Chain) body(call chain.Call) *body {
 	return &body{
-		chain: c.net.cfg.ID, from: c.Own(call.From).Text(),
+		chain: c.net.cfg.ID, from: c.Own(call.From).Text(), pulls: pullsOf(call),
 		outs: []output{{to: call.To.Text(), asset: call.Asset.Ref, amount: call.Amount}},
 	}
 }
@@ -83,8 +92,11 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	if c.net.cfg.Shape == Coins {
-		return c.draftCoins(ctx, errand{Call: call, head: head, held: held, price: price, most: most})
+	switch e := (errand{Call: call, head: head, held: held, price: price, most: most}); {
+	case c.net.cfg.Shape == Coins && len(call.Sources) > 0:
+		return c.draftSweep(ctx, e)
+	case c.net.cfg.Shape == Coins:
+		return c.draftCoins(ctx, e)
 	}
 	b := c.body(call)
 	b.price = price
@@ -93,6 +105,9 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 		return chain.Attempt{}, fmt.Errorf("%w: it costs %s of %s", send.ErrTooDear, fee, most)
 	}
 	if err := c.affords(ctx, b, head, fee); err != nil {
+		return chain.Attempt{}, err
+	}
+	if err := c.lie(ctx, call, head); err != nil {
 		return chain.Attempt{}, err
 	}
 	if c.net.cfg.Shape == Expiring {
@@ -118,6 +133,9 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 func (c *Chain) affords(ctx context.Context, b *body, head chain.Head, fee money.Amount) error {
 	need := map[string]money.Amount{"": fee}
 	o := b.outs[0]
+	if len(b.pulls) > 0 { // the rest comes from others
+		o = output{}
+	}
 	sum, err := need[o.asset].Add(o.amount)
 	if err != nil {
 		return fmt.Errorf("%w: %w", send.ErrNoFunds, err)
@@ -143,11 +161,13 @@ func (c *Chain) affords(ctx context.Context, b *body, head chain.Head, fee money
 // sign makes an attempt of a body and reads it back from its own bytes: what is
 // signed is what was meant.
 func (c *Chain) sign(from chain.Account, b *body) (chain.Attempt, error) {
-	k, ours := c.net.wallet.keys[from]
-	if !ours {
+	if _, ours := c.net.wallet.keys[from]; !ours {
 		return chain.Attempt{}, fmt.Errorf("%w: %q is none of our accounts", send.ErrRefused, from)
 	}
-	id, raw := k.sign(b)
+	c.net.mu.Lock()
+	signers := c.net.signers(b)
+	c.net.mu.Unlock()
+	id, raw := signers.sign(b)
 	back, _, _, err := decode(raw)
 	if err != nil {
 		return chain.Attempt{}, err
@@ -198,6 +218,9 @@ func (c *Chain) Redraft(ctx context.Context, call chain.Call, prev chain.Attempt
 	case Nonces:
 		return c.redraftNonce(ctx, call, old, most)
 	case Coins:
+		if len(old.pulls) > 0 {
+			return c.redraftSweep(call, old, most)
+		}
 		return c.redraftCoins(call, old, most)
 	}
 	s, err := c.Fate(ctx, prev)
@@ -216,8 +239,14 @@ func (c *Chain) readBack(call chain.Call, prev chain.Attempt) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k := c.net.wallet.keys[call.From]; !k.signed(signed, sig) || txID(prev.Raw) != prev.Tx || b.chain != c.net.cfg.ID {
+	c.net.mu.Lock()
+	signers := c.net.signers(b)
+	c.net.mu.Unlock()
+	if b.from != c.Own(call.From).Text() || !signers.signed(signed, sig) || txID(prev.Raw) != prev.Tx || b.chain != c.net.cfg.ID {
 		return nil, fmt.Errorf("%w: %s is no attempt of %s", ErrBytes, prev.Tx, call.From)
+	}
+	if len(call.Sources) > 0 && !slices.Equal(b.pulls, pullsOf(call)) {
+		return nil, fmt.Errorf("%w: %s does not bring home the same", send.ErrRefused, prev.Tx)
 	}
 	return b, nil
 }

@@ -72,8 +72,7 @@ func (n *Net) hear(raw []byte) (*tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		k, known := n.keys[b.from]
-		if !known || !k.signed(signed, sig) {
+		if !n.signers(b).signed(signed, sig) {
 			return nil, fmt.Errorf("%w: its signature is wrong", ErrBytes)
 		}
 		if t, err = n.newTx(id, b); err != nil {
@@ -176,7 +175,7 @@ func (n *Net) coinsFit(b *body) error {
 		if !found || seen[in.ref] {
 			return errUsed
 		}
-		if owner != b.from || amount != in.amount {
+		if !b.spends(owner) || amount != in.amount {
 			return fmt.Errorf("%w: coin %s:%d is another", errMalformed, in.tx, in.index)
 		}
 		seen[in.ref] = true

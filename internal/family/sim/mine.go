@@ -167,9 +167,13 @@ func (n *Net) tryAccount(b *block, t *tx) verdict {
 	if short && n.cfg.Shape == Nonces {
 		return waits
 	}
-	failed := short || t.body.flags&willFail != 0 || n.lacksTokens(t.body) || n.rejected(t.body)
+	failed := short || t.body.flags&willFail != 0 || n.lacksTokens(t.body) || n.lacksPulls(t.body) || n.rejected(t.body)
 	n.debit(b, own, fee)
-	if !failed {
+	switch {
+	case failed:
+	case len(t.body.pulls) > 0:
+		n.pullIn(b, t.body)
+	default:
 		for _, o := range t.body.outs {
 			if o.void || o.amount.IsZero() {
 				continue
@@ -213,8 +217,9 @@ func (n *Net) tryCoins(b *block, t *tx) verdict {
 	}
 	r := n.land(b, t, t.fee, false)
 	for _, in := range t.body.ins {
-		n.spend(n.coins[in.ref], r)
-		n.debit(b, cell{t.body.from, ""}, in.amount)
+		c := n.coins[in.ref]
+		n.spend(c, r)
+		n.debit(b, cell{c.owner, ""}, in.amount)
 	}
 	for i, o := range t.body.outs {
 		n.addCoin(&coin{ref: ref{t.id, uint32(i)}, owner: o.to, amount: o.amount, made: b})

@@ -29,6 +29,7 @@ type Net struct {
 	mu    sync.Mutex
 	keys  map[string]key
 	users map[string]key
+	kept  map[uint32]key // of the deposit addresses that were asked for
 	world
 }
 
@@ -81,7 +82,7 @@ func New(c Config) (*Net, error) {
 	n := &Net{
 		cfg: c, codec: Codec{c.Family, c.Addresses}, rule: rule,
 		listed: map[string]bool{"": true},
-		keys:   make(map[string]key), users: make(map[string]key),
+		keys:   make(map[string]key), users: make(map[string]key), kept: make(map[uint32]key),
 	}
 	for _, a := range c.Assets {
 		n.listed[a.Ref] = true

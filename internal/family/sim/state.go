@@ -196,13 +196,13 @@ func (b *body) weigh(s Shape) uint64 {
 	case Coins:
 		return coinBase + coinIn*uint64(len(b.ins)) + coinOut*uint64(len(b.outs))
 	case Expiring:
-		return expireBase * uint64(max(1, len(b.outs)))
+		return expireBase * uint64(max(1, len(b.outs)+len(b.pulls)))
 	}
 	w := uint64(transferGas)
 	if len(b.outs) > 0 && b.outs[0].asset != "" {
 		w = tokenGas
 	}
-	return w + innerGas*uint64(max(0, len(b.outs)-1))
+	return w + innerGas*uint64(max(0, len(b.outs)-1)+len(b.pulls))
 }
 
 // costs is the most a body can cost; of coins it is what the outputs leave over.
@@ -229,6 +229,9 @@ func (b *body) costs(s Shape) (money.Amount, error) {
 func (b *body) moves(asset string) (money.Amount, error) {
 	var sum money.Amount
 	var err error
+	if len(b.pulls) > 0 { // it takes from others
+		return sum, nil
+	}
 	for _, o := range b.outs {
 		if o.asset == asset && !o.void {
 			if sum, err = sum.Add(o.amount); err != nil {

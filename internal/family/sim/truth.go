@@ -88,6 +88,9 @@ type Landing struct {
 	Reverted bool
 	Block    chain.Block
 	Nonce    uint64 // Nonces
+	// Swept is what it brought home from deposit addresses, by address; empty for
+	// whatever is no sweep.
+	Swept map[chain.Address]money.Amount
 }
 
 // Sent are all transactions of an account on the canonical branch, oldest first,
@@ -118,8 +121,17 @@ func (n *Net) landing(r *receipt) Landing {
 	if pays.to == b.from && n.cfg.Shape == Coins {
 		pays.amount = money.Amount{} // it pays nobody, it only moves our own coins
 	}
+	var swept map[chain.Address]money.Amount
+	if len(b.pulls) > 0 {
+		pays, swept = output{to: b.from, asset: pays.asset}, map[chain.Address]money.Amount{}
+		for _, p := range b.pulls {
+			swept[chain.CanonicalAddress(n.cfg.Family, p.from)] = p.amount
+			pays.amount = plus(pays.amount, p.amount)
+		}
+	}
 	return Landing{
-		Tx: r.tx.id, From: chain.CanonicalAddress(n.cfg.Family, b.from), To: chain.CanonicalAddress(n.cfg.Family, pays.to),
+		Swept: swept,
+		Tx:    r.tx.id, From: chain.CanonicalAddress(n.cfg.Family, b.from), To: chain.CanonicalAddress(n.cfg.Family, pays.to),
 		Asset: chain.Asset{Chain: n.cfg.ID, Ref: pays.asset}, Amount: pays.amount,
 		Fee: r.fee, Reverted: r.failed, Block: r.block.Block, Nonce: b.nonce,
 	}

@@ -51,6 +51,14 @@ type body struct {
 	price   money.Amount
 	ins     []input // Coins
 	outs    []output
+	pulls   []pull // of a sweep: whom else it takes from, with their signatures
+}
+
+// pull is a deposit address that a sweep empties into its sender's. On Coins its
+// amount is what its inputs are worth.
+type pull struct {
+	from   string
+	amount money.Amount
 }
 
 // magic begins every transaction.
@@ -87,6 +95,11 @@ func (b *body) encode() []byte {
 		w = putString(w, o.asset)
 		w = putString(w, o.amount.String())
 		w = append(w, boolByte(o.void))
+	}
+	w = binary.AppendUvarint(w, uint64(len(b.pulls)))
+	for _, p := range b.pulls {
+		w = putString(w, p.from)
+		w = putString(w, p.amount.String())
 	}
 	return w
 }
@@ -130,6 +143,10 @@ func decode(raw []byte) (b *body, signed, sig []byte, err error) {
 		o := output{to: r.text(), asset: r.text(), amount: r.amount()}
 		o.void = r.octet() == 1
 		b.outs[i] = o
+	}
+	b.pulls = make([]pull, r.count())
+	for i := range b.pulls {
+		b.pulls[i] = pull{from: r.text(), amount: r.amount()}
 	}
 	if r.bad || len(r.rest) > 0 {
 		return nil, nil, nil, fmt.Errorf("%w: it is cut or too long", ErrBytes)

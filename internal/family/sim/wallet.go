@@ -16,20 +16,38 @@ type key struct {
 	addr   chain.Address
 }
 
-func (k key) sign(b *body) (chain.TxID, []byte) {
-	raw := b.encode()
-	sig := k.mac(raw)
-	raw = append(raw, sig[:]...)
-	return txID(raw), raw
-}
+func (k key) sign(b *body) (chain.TxID, []byte) { return keys{k}.sign(b) }
 
 func (k key) mac(signed []byte) [sigBytes]byte {
 	buf := make([]byte, 0, len(k.secret)+len(signed))
 	return sha256.Sum256(append(append(buf, k.secret[:]...), signed...))
 }
 
-func (k key) signed(body, sig []byte) bool {
-	want := k.mac(body)
+// keys sign together: a sweep is signed by whoever pays for it and by every address
+// that it empties.
+type keys []key
+
+func (ks keys) sign(b *body) (chain.TxID, []byte) {
+	raw := b.encode()
+	sig := ks.mac(raw)
+	raw = append(raw, sig[:]...)
+	return txID(raw), raw
+}
+
+func (ks keys) mac(signed []byte) [sigBytes]byte {
+	sig := ks[0].mac(signed)
+	for _, k := range ks[1:] {
+		more := k.mac(signed)
+		sig = sha256.Sum256(append(sig[:], more[:]...))
+	}
+	return sig
+}
+
+func (ks keys) signed(body, sig []byte) bool {
+	if len(ks) == 0 {
+		return false
+	}
+	want := ks.mac(body)
 	return subtle.ConstantTimeCompare(want[:], sig) == 1
 }
 
