@@ -18,6 +18,12 @@ type Bench interface {
 	Truth
 }
 
+// Keeper is a bench whose deposit addresses are ours.
+type Keeper interface {
+	// Deposit is the deposit address with an index, which nobody has paid to yet.
+	Deposit(index uint32) chain.Address
+}
+
 // Ports are what is tested.
 type Ports struct {
 	Reader  watch.Reader
@@ -37,6 +43,7 @@ type Powers struct {
 	Gaps       bool         // heights can be left out
 	DeepReorgs bool         // what was final can be orphaned
 	Faults     bool         // its nodes can be broken one by one
+	Sweeps     bool         // deposit addresses can be emptied; the bench is a Keeper
 	Nodes      int
 	Quorum     int
 }

@@ -57,7 +57,7 @@ func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
 		Token: b.token, Amount: money.FromUint64(100_000), Budget: money.FromUint64(2_000_000), FinalDepth: b.Config().FinalDepth,
 		Bumps: s != sim.Expiring, Expires: s == sim.Expiring, Reverts: s != sim.Coins,
-		Gaps: s == sim.Expiring, DeepReorgs: s != sim.Expiring, Faults: true,
+		Gaps: s == sim.Expiring, DeepReorgs: s != sim.Expiring, Faults: true, Sweeps: true,
 		Nodes: b.Config().Nodes, Quorum: b.Config().Quorum,
 	}
 }
