@@ -20,6 +20,7 @@ type Node struct {
 	client  *http.Client
 	timeout time.Duration
 	most    int64
+	rest    time.Duration
 	check   func(ctx context.Context, n *Node) error
 
 	inspection sync.Mutex // held while the node is checked
@@ -53,7 +54,6 @@ var (
 // A node rests after so many failures in a row, and longer after each more.
 const (
 	failsToRest = 3
-	firstRest   = time.Second
 	longestRest = 30 * time.Second
 )
 
@@ -147,7 +147,7 @@ func (n *Node) judge(ctx context.Context, err error) {
 	case ctx.Err() != nil:
 	default:
 		if n.fails++; n.fails >= failsToRest {
-			rest := min(firstRest<<min(n.fails-failsToRest, 8), longestRest)
+			rest := min(n.rest<<min(n.fails-failsToRest, 8), longestRest)
 			n.rests, n.checked = time.Now().Add(rest), false
 		}
 	}

@@ -24,6 +24,9 @@ type Config struct {
 	Grace time.Duration
 	// MaxBody bounds an answer in bytes.
 	MaxBody int64
+	// Rest is how long a node is left alone that failed again and again; each time
+	// after that it is twice as long.
+	Rest time.Duration
 	// Check refuses a node of another chain. It is asked before a node is first used
 	// and each time it comes back from a rest.
 	Check func(ctx context.Context, n *Node) error
@@ -33,6 +36,7 @@ const (
 	defaultTimeout = 15 * time.Second
 	defaultGrace   = 250 * time.Millisecond
 	defaultMaxBody = 64 << 20
+	defaultRest    = time.Second
 )
 
 // Pool is the nodes of one chain.
@@ -57,6 +61,9 @@ func New(c Config) (*Pool, error) {
 	if c.MaxBody <= 0 {
 		c.MaxBody = defaultMaxBody
 	}
+	if c.Rest <= 0 {
+		c.Rest = defaultRest
+	}
 	p := &Pool{rule: rule, grace: c.Grace}
 	client := &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, Proxy: http.ProxyFromEnvironment},
@@ -68,7 +75,7 @@ func New(c Config) (*Pool, error) {
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			return nil, fmt.Errorf("node %d: its address can not be used; write it as https://host/path", i+1)
 		}
-		p.nodes = append(p.nodes, &Node{name: fmt.Sprintf("node %d", i+1), url: u, client: client, timeout: c.Timeout, most: c.MaxBody, check: c.Check})
+		p.nodes = append(p.nodes, &Node{name: fmt.Sprintf("node %d", i+1), url: u, client: client, timeout: c.Timeout, most: c.MaxBody, rest: c.Rest, check: c.Check})
 	}
 	return p, nil
 }
