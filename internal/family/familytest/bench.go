@@ -46,6 +46,14 @@ type Powers struct {
 	Sweeps     bool         // deposit addresses can be emptied; the bench is a Keeper
 	Nodes      int
 	Quorum     int
+	// Sums: what one transaction pays to one address of the chain's own coin is one
+	// deposit, because the chain shows only how a balance changed.
+	Sums bool
+	// Foresees: a transfer that would fail is refused before it is signed.
+	Foresees bool
+	// Worlds is how many random worlds are played, for chains on which a block takes
+	// milliseconds; zero is the full number.
+	Worlds int
 }
 
 // Levers move the chain.

@@ -50,6 +50,12 @@ func twoOutputs(h *hand) {
 	twice := sum(h.powers.Amount, h.powers.Amount)
 	h.Pay(Payment{From: "stranger", Outs: []Out{{to, h.native(), h.powers.Amount}, {to, h.native(), twice}}})
 	h.Mine(1)
+	if h.powers.Sums {
+		if d := h.one(to); d.Amount != sum(twice, h.powers.Amount) {
+			h.Fatalf("found %v", d)
+		}
+		return
+	}
 	list := h.scan(to)
 	if len(list) != 2 || list[0].ID == list[1].ID || list[0].Tx != list[1].Tx {
 		h.Fatalf("found %v", list)

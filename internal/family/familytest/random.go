@@ -23,7 +23,11 @@ const (
 )
 
 func randomly(h *hand) {
-	for seed := range uint64(worlds) {
+	n := worlds
+	if h.powers.Worlds > 0 {
+		n = min(n, h.powers.Worlds)
+	}
+	for seed := range uint64(n) { //nolint:gosec // a small number
 		h.Logf("seed %d", seed)
 		w := &story{hand: h, rng: rand.New(rand.NewPCG(seed, 0xfe22)), seed: seed}
 		for range turns {

@@ -286,8 +286,16 @@ func tokenPaid(h *hand) {
 
 func revertedWhenFinal(h *hand) {
 	bob := h.Address("bob")
-	h.Reject(bob)
-	a := h.draft(h.call(bob))
+	var a chain.Attempt
+	if h.powers.Foresees { // only what was signed before can still fail
+		a = h.draft(h.call(bob))
+		h.Reject(bob)
+		_, err := h.ports.Sender.Draft(h.ctx(), h.call(bob), a.Slots, h.powers.Budget)
+		h.is(err, send.ErrRefused)
+	} else {
+		h.Reject(bob)
+		a = h.draft(h.call(bob))
+	}
 	h.broadcast(a)
 	h.Mine(1)
 	for range h.powers.FinalDepth {
