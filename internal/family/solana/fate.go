@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	sol "github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/quorum"
@@ -164,36 +165,40 @@ func hasFrom(ctx context.Context, n *rpc.Node, height uint64) (bool, error) {
 // receipt is what a transaction cost.
 type receipt struct {
 	standing
-	fee, made uint64
+	cost uint64
 }
 
-// landed is where a transaction stands and what it cost: the fee, and the rent of
-// accounts that it made for others.
+// landed is where a transaction stands and what it cost: what the payer has less than
+// before, beside what was paid. That is the fee with its priority, and the rent of
+// accounts that were made.
 func (c *Chain) landed(ctx context.Context, tx *sol.Transaction, at standing) (chain.Status, error) {
 	sig := tx.Signatures[0].String()
-	made := makes(tx)
+	out, in, err := moved(tx)
+	if err != nil {
+		return chain.Status{}, err
+	}
 	answers := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (receipt, error) {
 		var w *struct {
-			Slot uint64 `json:"slot"`
-			Meta *struct {
-				wireMeta
-				Fee uint64 `json:"fee"`
-			} `json:"meta"`
+			Slot uint64    `json:"slot"`
+			Meta *wireMeta `json:"meta"`
 		}
 		if err := typed(n.Call(ctx, &w, "getTransaction", sig, options{
 			"commitment": confirmed, "encoding": "json", "maxSupportedTransactionVersion": 0,
 		})); err != nil {
 			return receipt{}, err
 		}
-		if w == nil || w.Meta == nil || len(w.Meta.PreBalances) != len(w.Meta.PostBalances) || len(w.Meta.PreBalances) < len(tx.Message.AccountKeys) {
+		if w == nil || w.Meta == nil || len(w.Meta.PreBalances) == 0 || len(w.Meta.PostBalances) == 0 {
 			return receipt{}, fmt.Errorf("%w: a transaction", errTorn)
 		}
-		r := receipt{standing: standing{true, w.Slot, w.Meta.failed()}, fee: w.Meta.Fee}
-		for _, i := range made {
-			if pre, post := w.Meta.PreBalances[i], w.Meta.PostBalances[i]; post > pre {
-				r.made += post - pre
-			}
+		r := receipt{standing: standing{true, w.Slot, w.Meta.failed()}}
+		had, has := w.Meta.PreBalances[0], w.Meta.PostBalances[0]
+		if !r.failed {
+			had, has = had+in, has+out
 		}
+		if had < has {
+			return receipt{}, fmt.Errorf("%w: a transaction that paid for itself", errTorn)
+		}
+		r.cost = had - has
 		return r, nil
 	})
 	r, err := quorum.Same(c.pool.Rule(), answers)
@@ -210,19 +215,40 @@ func (c *Chain) landed(ctx context.Context, tx *sol.Transaction, at standing) (c
 	if h.skipped {
 		return chain.Status{}, fmt.Errorf("%w: it stands in slot %d, which has no block", quorum.ErrUnknown, at.slot)
 	}
-	fee, err := money.Sum(money.FromUint64(r.fee), money.FromUint64(r.made))
-	return chain.Status{Block: h.block(), Fee: fee}, err
+	return chain.Status{Block: h.block(), Fee: money.FromUint64(r.cost)}, nil
 }
 
-// makes are the places of the accounts that a transaction may make.
-func makes(tx *sol.Transaction) (out []int) {
+// moved is how many lamports a transaction of ours takes from its payer and gives to
+// him by its transfers.
+func moved(tx *sol.Transaction) (out, in uint64, err error) {
+	payer := tx.Message.AccountKeys[0]
 	for _, i := range tx.Message.Instructions {
-		if int(i.ProgramIDIndex) >= len(tx.Message.AccountKeys) || tx.Message.AccountKeys[i.ProgramIDIndex] != sol.SPLAssociatedTokenAccountProgramID {
+		program, err := tx.Message.Program(i.ProgramIDIndex)
+		if err != nil {
+			return 0, 0, fmt.Errorf("instruction of an attempt: %w", err)
+		}
+		if program != sol.SystemProgramID {
 			continue
 		}
-		if len(i.Accounts) > 1 && int(i.Accounts[1]) < len(tx.Message.AccountKeys) {
-			out = append(out, int(i.Accounts[1]))
+		accounts, err := i.ResolveInstructionAccounts(&tx.Message)
+		if err != nil {
+			return 0, 0, fmt.Errorf("instruction of an attempt: %w", err)
+		}
+		step, err := system.DecodeInstruction(accounts, i.Data)
+		if err != nil {
+			return 0, 0, fmt.Errorf("instruction of an attempt: %w", err)
+		}
+		t, ok := step.Impl.(*system.Transfer)
+		if !ok {
+			return 0, 0, errors.New("an attempt does what none of ours does")
+		}
+		from, to := t.GetFundingAccount().PublicKey, t.GetRecipientAccount().PublicKey
+		if from == payer {
+			out += *t.Lamports
+		}
+		if to == payer {
+			in += *t.Lamports
 		}
 	}
-	return out
+	return out, in, nil
 }
