@@ -129,7 +129,7 @@ func (c Config) solana(ctx context.Context, keys Signer, f *front.Chain) error {
 		ID: c.Told.ID, Pool: c.pool(), Genesis: c.Genesis, Accounts: []chain.Account{order.HotWallet}, MinPrice: leastPrice, MaxPrice: mostPrice,
 	}
 	for _, a := range c.tokens() {
-		cfg.Tokens = append(cfg.Tokens, solana.Token{Asset: a.Asset, Decimals: uint8(a.Decimals)})
+		cfg.Tokens = append(cfg.Tokens, solana.Token{Mint: a.Asset.Ref, Decimals: a.Decimals})
 	}
 	cfg.Noticed = func(s solana.Suspect) { c.notice(string(s.Tx), string(s.Reason)) }
 	on, err := solana.New(ctx, cfg, keys)

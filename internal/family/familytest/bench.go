@@ -54,6 +54,17 @@ type Powers struct {
 	// Worlds is how many random worlds are played, for chains on which a block takes
 	// milliseconds; zero is the full number.
 	Worlds int
+	// NoForks: what stands in a block stays there, as on a local node that is alone.
+	NoForks bool
+	// Hidden: no node tells what waits, so an attempt is missing until it is in a block.
+	Hidden bool
+}
+
+// Ager is a bench on which attempts expire by a count that is not the height, as where
+// heights have gaps and blocks are counted too.
+type Ager interface {
+	// Age is that count at the final block.
+	Age() uint64
 }
 
 // Levers move the chain.

@@ -152,11 +152,20 @@ func cancelOrPay(h *hand) {
 	h.has(bob, money.Amount{})
 }
 
+// age is what the expiry of an attempt is compared with.
+func (h *hand) age() uint64 {
+	h.Helper()
+	if b, ok := h.Bench.(Ager); ok {
+		return b.Age()
+	}
+	return h.head().Final.Height
+}
+
 // expire mines until the final height is at what an attempt says.
 func (h *hand) expire(a chain.Attempt) {
 	h.Helper()
 	for range 10_000 {
-		if h.head().Final.Height >= a.Expires {
+		if h.age() >= a.Expires {
 			return
 		}
 		h.MineEmpty(1)
@@ -170,11 +179,11 @@ func refusedWhileLive(h *hand) {
 	if a.Expires <= h.head().Tip.Height {
 		h.Fatalf("it expires at %d", a.Expires)
 	}
-	for h.head().Final.Height < a.Expires {
+	for h.age() < a.Expires {
 		_, err := h.ports.Sender.Redraft(h.ctx(), h.call(bob), a, h.powers.Budget)
 		h.is(err, send.ErrLive)
 		if f := h.fate(a).Fate; f.Settled() {
-			h.Fatalf("at %d it is %v, and expires at %d", h.head().Final.Height, f, a.Expires)
+			h.Fatalf("at %d it is %v, and expires at %d", h.age(), f, a.Expires)
 		}
 		h.MineEmpty(1)
 	}

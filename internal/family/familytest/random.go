@@ -64,6 +64,9 @@ func (w *story) turn() {
 	case 3:
 		w.MineEmpty(1)
 	case 4:
+		if p.NoForks {
+			return
+		}
 		w.Reorg(1+w.rng.IntN(max(1, p.FinalDepth)), w.rng.IntN(2) == 0)
 	case 5, 6:
 		to := w.Address(fmt.Sprintf("deposit %d/%d", w.seed, len(w.deposits)))

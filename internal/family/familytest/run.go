@@ -26,6 +26,7 @@ func bumps(p Powers) bool   { return p.Bumps }
 func expires(p Powers) bool { return p.Expires }
 func reverts(p Powers) bool { return p.Reverts }
 func faults(p Powers) bool  { return p.Faults }
+func forks(p Powers) bool   { return !p.NoForks }
 func tokens(p Powers) bool  { return p.Token != chain.Asset{} }
 
 // Run runs every case that the chain has the powers for, each on a bench of its own.
@@ -179,6 +180,14 @@ func (h *hand) mustBe(a chain.Attempt, want chain.Fate) chain.Status {
 		h.Fatalf("its fate is %v, want %v", s.Fate, want)
 	}
 	return s
+}
+
+// waits is what an attempt is that was sent and is in no block.
+func (h *hand) waits() chain.Fate {
+	if h.powers.Hidden {
+		return chain.Missing
+	}
+	return chain.Pending
 }
 
 // settle makes the present tip final.

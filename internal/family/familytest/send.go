@@ -20,7 +20,7 @@ var sendCases = []kase{
 	{"Bytes that are broadcast twice land once", always, broadcastTwice},
 	{"Altered bytes are refused", always, alteredRefused},
 	{"An attempt is missing, pending, included and then final", always, lifeOfAnAttempt},
-	{"An included attempt is gone after a reorg and comes back by the same bytes", always, backByBytes},
+	{"An included attempt is gone after a reorg and comes back by the same bytes", forks, backByBytes},
 	{"An evicted attempt is missing and comes back by the same bytes", always, evictedBack},
 	{"A final attempt that is orphaned after all comes back by the same bytes", func(p Powers) bool { return p.DeepReorgs }, backFromTheDeep},
 	{"Coins that are not final are not spent", always, finalFundsOnly},
@@ -190,7 +190,7 @@ func lifeOfAnAttempt(h *hand) {
 	a := h.draft(h.call(bob))
 	h.mustBe(a, chain.Missing)
 	h.broadcast(a)
-	if s := h.mustBe(a, chain.Pending); !s.Block.IsZero() || !s.Fee.IsZero() {
+	if s := h.mustBe(a, h.waits()); !s.Block.IsZero() || !s.Fee.IsZero() {
 		h.Fatalf("it waits and has %v", s)
 	}
 	h.Mine(1)

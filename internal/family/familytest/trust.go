@@ -132,7 +132,7 @@ func minorityChangesNothing(h *hand) {
 	for _, s := range want.Standing {
 		fates = append(fates, s.Fate)
 	}
-	if diff := cmp.Diff([]chain.Fate{chain.Final, chain.Included, chain.Pending, chain.Missing}, fates); diff != "" {
+	if diff := cmp.Diff([]chain.Fate{chain.Final, chain.Included, h.waits(), chain.Missing}, fates); diff != "" {
 		h.Fatal(diff)
 	}
 	for _, trouble := range troubles {
@@ -200,7 +200,7 @@ func deafBroadcast(h *hand) {
 		h.Fatal("no node answered, and there is a fate")
 	}
 	h.breakFirst(h.powers.Nodes, None)
-	h.mustBe(a, chain.Pending)
+	h.mustBe(a, h.waits())
 	h.broadcast(a)
 	h.Mine(1)
 	h.settle()

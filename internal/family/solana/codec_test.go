@@ -17,10 +17,10 @@ var codec solana.Codec
 
 // Addresses that are well known.
 const (
-	usdc    = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
-	wallet  = "5oNDL3swdJJF1g9DzJiZ4ynHXgszjAEpUkxVYejchzrY"
-	derived = "4BJXYkfvg37zEmBbsacZjeQDpTNx91KppxFJxRqrz48e"
-	system  = "11111111111111111111111111111111"
+	usdc          = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
+	wallet        = "5oNDL3swdJJF1g9DzJiZ4ynHXgszjAEpUkxVYejchzrY"
+	derived       = "4BJXYkfvg37zEmBbsacZjeQDpTNx91KppxFJxRqrz48e"
+	systemProgram = "11111111111111111111111111111111"
 )
 
 // seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
@@ -90,7 +90,7 @@ func TestWhatIsNoAddressIsRefusedWithItsReason(t *testing.T) {
 		"solana:" + usdc:           "malformed",
 		"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed": "malformed",
 		"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4": "malformed",
-		system: "not_payable",
+		systemProgram: "not_payable",
 	} {
 		a, err := codec.Parse(s)
 		if got := refusal(t, s, err); got != want || !a.IsZero() {
@@ -160,7 +160,7 @@ func TestAnAddressThatTheCodecDidNotMakeIsOfNoKind(t *testing.T) {
 	for _, a := range []chain.Address{
 		{},
 		chain.CanonicalAddress(chain.Solana, "nonsense"),
-		chain.CanonicalAddress(chain.Solana, system),
+		chain.CanonicalAddress(chain.Solana, systemProgram),
 		chain.CanonicalAddress(chain.Bitcoin, usdc),
 	} {
 		if got := codec.Kind(a); got != "" || codec.Show(a) != a.Text() {
@@ -173,7 +173,7 @@ func TestAnAddressThatTheCodecDidNotMakeIsOfNoKind(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{usdc, wallet, derived, system, strings.Repeat("1", 33), strings.Repeat("z", 44), ""} {
+	for _, s := range []string{usdc, wallet, derived, systemProgram, strings.Repeat("1", 33), strings.Repeat("z", 44), ""} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

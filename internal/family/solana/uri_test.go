@@ -29,7 +29,7 @@ func TestAPaymentLinkIsThatOfSolanaPay(t *testing.T) {
 		{name: "a token without decimals", asset: token, to: to, amount: 7, want: "solana:" + wallet + "?amount=7&spl-token=" + usdc},
 		{name: "nothing", asset: token, to: to, decimals: 6, want: "nothing", refuse: true},
 		{name: "nobody", asset: token, amount: 1, decimals: 6, want: "recipient", refuse: true},
-		{name: "the system program", asset: token, to: chain.CanonicalAddress(chain.Solana, system), amount: 1, decimals: 6, want: "recipient", refuse: true},
+		{name: "the system program", asset: token, to: chain.CanonicalAddress(chain.Solana, systemProgram), amount: 1, decimals: 6, want: "recipient", refuse: true},
 		{name: "no mint", asset: chain.Asset{Chain: mainnet, Ref: "usd"}, to: to, amount: 1, decimals: 6, want: "mint", refuse: true},
 		{name: "fewer than no decimals", asset: token, to: to, amount: 1, decimals: -1, want: "-1 decimals", refuse: true},
 		{name: "more decimals than a byte counts", asset: token, to: to, amount: 1, decimals: 256, want: "256 decimals", refuse: true},
