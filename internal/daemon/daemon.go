@@ -12,6 +12,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/send"
 	"ferry/internal/settle"
+	"ferry/internal/treasury"
 	"ferry/internal/watch"
 )
 
@@ -32,11 +33,14 @@ type Store interface {
 	send.Store
 	settle.Store
 	feed.Log
+	treasury.Sweeps
 }
 
 // Config is what a daemon is built from.
 type Config struct {
 	Settle settle.Config
+	// Sweep is how deposits are brought home; nil leaves them where they are.
+	Sweep  *treasury.SweepConfig
 	Chains []Chain
 	Log    *slog.Logger
 }
@@ -50,6 +54,7 @@ type Daemon struct {
 	looks    map[chain.ID]chan struct{}
 	watchers []*watch.Watcher
 	senders  []*send.Sender
+	sweeper  *treasury.Sweeper // nil where deposits stay where they are
 	names    []chain.ID
 }
 
@@ -91,10 +96,24 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 		d.names = append(d.names, c.ID)
 		d.looks[c.ID] = make(chan struct{}, 1)
 	}
+	if cfg.Sweep != nil {
+		if d.sweeper, err = treasury.NewSweeper(*cfg.Sweep, sweepPorts(cfg, st, rates)); err != nil {
+			return nil, err
+		}
+	}
 	if d.Hub, err = feed.NewHub(ctx, st); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+func sweepPorts(cfg Config, st Store, rates settle.Rates) treasury.SweepPorts {
+	p := treasury.SweepPorts{Store: st, Valuer: rates, Chains: map[chain.ID]treasury.Coster{}}
+	for _, c := range cfg.Chains {
+		p.Chains[c.ID] = c.Sender
+		p.Assets = append(p.Assets, c.Assets...)
+	}
+	return p
 }
 
 // Look has the watcher of a chain look now instead of at its next turn.
@@ -113,6 +132,9 @@ func (d *Daemon) Step(ctx context.Context, now func() time.Time) error {
 		errs = append(errs, w.Step(ctx, now()))
 	}
 	errs = append(errs, d.Settler.Step(ctx, now()))
+	if d.sweeper != nil {
+		errs = append(errs, d.sweeper.Step(ctx, now()))
+	}
 	for _, s := range d.senders {
 		errs = append(errs, s.Step(ctx, now()))
 	}

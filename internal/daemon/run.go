@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,7 +10,10 @@ import (
 )
 
 // Pace is how often the loops look by themselves.
-type Pace struct{ Watch, Settle, Send, Feed time.Duration }
+type Pace struct{ Watch, Settle, Send, Feed, Sweep time.Duration }
+
+// sweepPace is how often the treasury looks where nobody said: nothing waits for it.
+const sweepPace = 30 * time.Second
 
 // maxPause bounds how long a loop rests after trouble.
 const maxPause = 30 * time.Second
@@ -32,6 +36,11 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	g.Go(func() error {
 		return d.loop(ctx, beat{"settle", p.Settle, nil}, func() error { return d.Settler.Step(ctx, now()) })
 	})
+	if d.sweeper != nil {
+		g.Go(func() error {
+			return d.loop(ctx, beat{"sweep", cmp.Or(p.Sweep, sweepPace), nil}, func() error { return d.sweeper.Step(ctx, now()) })
+		})
+	}
 	g.Go(func() error {
 		d.Hub.Run(ctx, p.Feed, func(err error) {
 			d.log.WarnContext(ctx, "step failed, will be tried again", "loop", "feed", "error", err)

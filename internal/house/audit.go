@@ -59,6 +59,9 @@ type round struct {
 	strict bool
 	out    Finding
 
+	gone  map[place]*big.Int          // what sweeps on the chains took from addresses
+	swept map[chain.DepositID]send.ID // by which of those
+
 	books     *ledger.Books
 	orders    []order.Order
 	transfers []send.Record
@@ -68,7 +71,10 @@ type round struct {
 // Audit looks at everything. Strict is for when all is quiet: then every deposit
 // on the chain is booked, and nothing is on its way.
 func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
-	r := &round{Auditor: a, ctx: ctx, strict: strict, sums: map[chain.Asset]*big.Int{}}
+	r := &round{
+		Auditor: a, ctx: ctx, strict: strict, sums: map[chain.Asset]*big.Int{},
+		gone: map[place]*big.Int{}, swept: map[chain.DepositID]send.ID{},
+	}
 	r.out.Conservation = r.sums
 	for _, asset := range a.h.Assets {
 		r.sums[asset] = new(big.Int)
@@ -185,8 +191,16 @@ func (r *round) bookedTxs() map[chain.TxID]*big.Int {
 			}
 		}
 	}
+	for _, t := range r.transfers { // sweeps are booked where they end
+		if sweeps(t) && !t.Open && t.Result.Tx != "" {
+			booked[t.Result.Tx] = toBig(t.Result.Cost)
+		}
+	}
 	return booked
 }
+
+// sweeps reports whether a transfer brings deposits home: what it moves stays ours.
+func sweeps(t send.Record) bool { return len(t.Transfer.Call.Sources) > 0 }
 
 func refunds(o order.Order) []order.Outflow {
 	var out []order.Outflow
@@ -220,6 +234,7 @@ func (r *round) checkOutflows() {
 			if paid {
 				landed[t.Transfer.ID]++
 				r.checkLanding(t, l)
+				r.checkSwept(t, l)
 			}
 			if cost := booked[l.Tx]; cost != nil {
 				// It may have landed again at another price, with the correction on its way.
@@ -230,7 +245,7 @@ func (r *round) checkOutflows() {
 				}
 			} else { // on the chain, not in the books yet
 				r.add(n.ID().Native(), toBig(l.Fee))
-				if paid {
+				if paid && !sweeps(t) {
 					r.add(l.Asset, toBig(l.Amount))
 				}
 				if r.strict {
@@ -266,7 +281,7 @@ func (r *round) checkMissing(booked map[chain.TxID]*big.Int) {
 			continue
 		}
 		r.sub(t.Transfer.Call.Chain.Native(), booked[res.Tx])
-		if res.Fate == chain.Final {
+		if res.Fate == chain.Final && !sweeps(t) {
 			r.sub(t.Transfer.Call.Asset, toBig(t.Transfer.Call.Amount))
 		}
 		if r.strict {
@@ -303,6 +318,7 @@ func (r *round) checkDeposits() {
 			onChain[d.ID] = d
 			r.add(d.Asset, toBig(d.Amount))
 		}
+		r.checkAddress(o)
 		for _, d := range o.Deposits {
 			booked := d.State != order.DepositPending && d.State != order.DepositDrop && !d.Lost
 			if !booked {
@@ -328,40 +344,16 @@ func (r *round) checkDeposits() {
 			}
 		}
 	}
+	for _, t := range r.transfers {
+		if sweeps(t) && !t.Open && t.Result.Fate == chain.Final {
+			here[t.Transfer.Call.Asset].Sub(here[t.Transfer.Call.Asset], toBig(t.Transfer.Call.Amount))
+		}
+	}
 	for _, a := range r.h.Assets {
 		books := r.book(ledger.Deposits(a.Chain), a)
 		r.sub(a, books)
 		if books.Cmp(here[a]) != 0 {
 			r.trouble("deposits of %s: the books have %s, the orders %s", a, books, here[a])
-		}
-	}
-}
-
-// checkFeed holds the log to its promises: no gaps, one ending for each order, and
-// nothing that leads out of one.
-func (r *round) checkFeed() error {
-	for {
-		es, err := r.h.DB.Since(r.ctx, r.feedSeq, 1000)
-		if err != nil {
-			return err
-		}
-		for _, e := range es {
-			if e.Seq != r.feedSeq+1 {
-				r.trouble("feed entry %d follows %d", e.Seq, r.feedSeq)
-			}
-			r.feedSeq = e.Seq
-			if e.From.Finished() && e.State != e.From {
-				r.trouble("order %s went from %s to %s", e.Order, e.From, e.State)
-			}
-			if !e.From.Finished() && e.State.Finished() {
-				if r.ended[e.Order] {
-					r.trouble("order %s has two endings", e.Order)
-				}
-				r.ended[e.Order] = true
-			}
-		}
-		if len(es) < 1000 {
-			return nil
 		}
 	}
 }

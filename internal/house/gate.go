@@ -11,6 +11,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/send"
 	"ferry/internal/settle"
+	"ferry/internal/treasury"
 	"ferry/internal/watch"
 )
 
@@ -26,7 +27,7 @@ type Crossing struct {
 func (c Crossing) Writes() bool {
 	switch c.Name {
 	case "Advance", "Rewind", "Glimpse", "Ripen", "Caught", "Told", "Halt", "Keep", "Bury", "End", "Rest",
-		"Wish", "Create", "Move", "TakeWork", "DoneWork", "LaterWork", "DueOrders":
+		"Wish", "Sweep", "Create", "Move", "TakeWork", "DoneWork", "LaterWork", "DueOrders":
 		return c.Room == "store"
 	}
 	return false
@@ -187,6 +188,18 @@ func (g gatedStore) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, 
 
 func (g gatedStore) Head(ctx context.Context) (int64, error) {
 	return st(g, "Head", func() (int64, error) { return g.in.Head(ctx) })
+}
+
+func (g gatedStore) Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]treasury.Lying, error) {
+	return st(g, "Unswept", func() ([]treasury.Lying, error) { return g.in.Unswept(ctx, a, n, now) })
+}
+
+func (g gatedStore) Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error) {
+	return st(g, "Sweeping", func() (int, error) { return g.in.Sweeping(ctx, a, from) })
+}
+
+func (g gatedStore) Sweep(ctx context.Context, t send.Transfer, now time.Time) error {
+	return crossErr(g.h, "store", "Sweep", func() error { return g.in.Sweep(ctx, t, now) })
 }
 
 func (g gatedStore) Woken() <-chan struct{} { return g.in.Woken() }

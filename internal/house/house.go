@@ -2,6 +2,7 @@ package house
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"ferry/internal/quote"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/treasury"
 	"ferry/internal/watch"
 )
 
@@ -46,6 +48,8 @@ type Options struct {
 	Chains []chain.ID // which of the chains it has; empty is all of them
 	// Poor are assets of which the treasury has little.
 	Poor []chain.Asset
+	// Sweep brings deposits home; without it they stay where they are.
+	Sweep bool
 	// Addresses are the forms that addresses have, by family; a family that is not in
 	// it has the form of the simulation.
 	Addresses map[chain.Family]sim.Addresses
@@ -59,6 +63,9 @@ type House struct {
 	Assets []chain.Asset
 	Rates  Rates
 	log    *slog.Logger
+	// addresses are of keys with an index where deposits are brought home; nil where
+	// each is of its order's name.
+	addresses *treasury.Addresses
 }
 
 // prices are trillionths of a dollar for a smallest unit.
@@ -105,7 +112,40 @@ func New(ctx context.Context, o Options) (*House, error) {
 		}
 		h.Nets = append(h.Nets, net)
 	}
+	if o.Sweep {
+		if err := h.keep(); err != nil {
+			return nil, err
+		}
+	}
 	return h, h.fund(ctx, o.Poor)
+}
+
+// keep makes the house give out addresses that can be emptied. They are fetched only
+// when none is left, so that one history is always the same.
+func (h *House) keep() (err error) {
+	var ids []chain.ID
+	for _, n := range h.Nets {
+		ids = append(ids, n.ID())
+	}
+	cfg := treasury.AddressConfig{Block: 128, Patience: time.Minute, Log: h.log}
+	h.addresses, err = treasury.NewAddresses(cfg, keys{h}, h.DB, ids...)
+	return err
+}
+
+// keys are those of all the chains.
+type keys struct{ h *House }
+
+// Address implements treasury.Keys.
+func (k keys) Address(ctx context.Context, id chain.ID, of chain.Key) (chain.Address, error) {
+	return k.h.Net(id).Chain().Address(ctx, id, of)
+}
+
+// Sweeping is how the house brings deposits home.
+func Sweeping() *treasury.SweepConfig {
+	return &treasury.SweepConfig{
+		Account: order.HotWallet, Least: 2 * money.Dollar, Enough: 1_000 * money.Dollar, Age: 20 * time.Minute,
+		Sources: 8, AtOnce: 3, Share: money.Whole / 4, FeeFactor: 6, Hurry: 10 * time.Minute,
+	}
 }
 
 func configs() []sim.Config {
@@ -158,7 +198,12 @@ func (h *House) fund(ctx context.Context, scarce []chain.Asset) error {
 }
 
 // Close ends the house.
-func (h *House) Close() error { return h.DB.Close() }
+func (h *House) Close() error {
+	if h.addresses != nil {
+		return errors.Join(h.addresses.Close(), h.DB.Close())
+	}
+	return h.DB.Close()
+}
 
 // Net is the chain of that name.
 func (h *House) Net(id chain.ID) *sim.Net {
@@ -201,6 +246,9 @@ func Patience() order.Patience {
 // Daemon builds a daemon whose every call outside passes the hook.
 func (h *House) Daemon(ctx context.Context, hook Hook) (*daemon.Daemon, error) {
 	cfg := daemon.Config{Settle: Settling(), Log: h.log}
+	if h.addresses != nil {
+		cfg.Sweep = Sweeping()
+	}
 	for _, n := range h.Nets {
 		c := n.Chain()
 		dc := daemon.Chain{
@@ -244,10 +292,15 @@ func (h *House) Terms(id quote.ID, give, get chain.Asset, in money.Amount, at ti
 	}, nil
 }
 
-// Ask is an order for those terms, paid to an address that the name stands for.
+// Ask is an order for those terms. Without a deposit address, which only a house that
+// is closed has not, it is refused.
 func (h *House) Ask(id order.ID, q quote.Quote, payTo, refundTo chain.Address) order.Ask {
+	to := h.Net(q.Give.Chain).Codec().Deposit(id)
+	if h.addresses != nil {
+		to, _ = h.addresses.DepositAddress(context.Background(), q.Give.Chain, id)
+	}
 	return order.Ask{
-		ID: id, Quote: q, DepositTo: h.Net(q.Give.Chain).Codec().Deposit(id), PayTo: payTo, RefundTo: refundTo,
+		ID: id, Quote: q, DepositTo: to, PayTo: payTo, RefundTo: refundTo,
 		FundingTime: 30 * time.Minute, Patience: Patience(),
 	}
 }

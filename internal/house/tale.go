@@ -34,8 +34,8 @@ type Tale struct {
 	Now     time.Time
 	// Crossings counts how often the daemon crossed, by room.
 	Crossings map[string]int
-	// Effects are those crossings that change something outside the daemon, by room.
-	Effects map[string][]int
+	// Names are what it crossed for, by room.
+	Names map[string][]string
 	// WasCut says whether the cut has come.
 	WasCut bool
 
@@ -52,7 +52,7 @@ func Tell(ctx context.Context, o Options, cut Cut) (*Tale, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tale{House: h, Auditor: NewAuditor(h), Now: Start.Add(time.Hour), ctx: ctx, cut: cut, Crossings: map[string]int{}, Effects: map[string][]int{}}
+	t := &Tale{House: h, Auditor: NewAuditor(h), Now: Start.Add(time.Hour), ctx: ctx, cut: cut, Crossings: map[string]int{}, Names: map[string][]string{}}
 	if err := t.restart(); err != nil {
 		return t, err
 	}
@@ -88,9 +88,7 @@ func (t *Tale) fail(err error) {
 func (t *Tale) hook(c Crossing) error {
 	if !c.After {
 		t.Crossings[c.Room]++
-		if c.Acts() {
-			t.Effects[c.Room] = append(t.Effects[c.Room], t.Crossings[c.Room])
-		}
+		t.Names[c.Room] = append(t.Names[c.Room], c.Name)
 	}
 	if t.killed {
 		return errCut

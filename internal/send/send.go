@@ -150,7 +150,8 @@ func (s *Sender) draft(ctx context.Context, j Job, now time.Time) error {
 	}
 	a, err := s.chain.Draft(ctx, j.Transfer.call(), held, j.Transfer.MaxFee)
 	switch {
-	case errors.Is(err, ErrRefused) && len(j.Attempts) == 0:
+	case errors.Is(err, ErrRefused) && (len(j.Attempts) == 0 || len(j.Transfer.Call.Sources) > 0):
+		// What a sweep was to bring home may be gone since an attempt of it expired.
 		return s.store.End(ctx, j.Transfer.ID, Result{Fate: chain.Dead, Why: err.Error()}, now)
 	case errors.Is(err, ErrTooDear), errors.Is(err, ErrNoFunds):
 		return nil // its deadline tells an operator

@@ -76,7 +76,7 @@ func (w *world) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	w.h, err = house.New(w.ctx, house.Options{URL: url, Seed: w.plan.seed, Poor: []chain.Asset{house.SOLUSD}})
+	w.h, err = house.New(w.ctx, house.Options{URL: url, Seed: w.plan.seed, Poor: []chain.Asset{house.SOLUSD}, Sweep: true})
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (w *world) becalm(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := w.resumeChains(); err != nil {
+		if err := errors.Join(w.resumeChains(), w.payAgain()); err != nil {
 			return err
 		}
 		w.now = w.now.Add(30 * time.Second)
@@ -284,6 +284,29 @@ func (w *world) topUp() error {
 		}
 		n.Tick(w.now)
 		n.Mine(1)
+	}
+	return nil
+}
+
+// payAgain offers the deposits again on which the sweeps rest that are on their way. A
+// sweep of coins that are gone for good waits for ever, and no machine may say that
+// they will never come back.
+func (w *world) payAgain() error {
+	for _, n := range w.h.Nets {
+		if n.Shape() != sim.Coins {
+			continue
+		}
+		jobs, err := w.h.DB.Live(w.ctx, n.ID(), order.HotWallet)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			for _, s := range j.Transfer.Call.Sources {
+				for _, d := range s.Deposits {
+					n.PayAgain(d)
+				}
+			}
+		}
 	}
 	return nil
 }

@@ -217,6 +217,13 @@ func (n *Net) Resend(id chain.TxID) error {
 	return n.admit(t)
 }
 
+// PayAgain offers the transaction again that made a deposit, if the net ever heard of
+// it and still takes it.
+func (n *Net) PayAgain(d chain.DepositID) bool {
+	r, ok := n.coinOf(d)
+	return ok && n.Resend(r.tx) == nil
+}
+
 // Replace puts another payment of the same sender in the place of one that waits;
 // with no outs it pays the sender only. Not for Expiring.
 func (n *Net) Replace(id chain.TxID, outs ...Out) (chain.TxID, error) {

@@ -1,0 +1,226 @@
+package treasury
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/send"
+)
+
+// SweepConfig is when deposits are brought home.
+type SweepConfig struct {
+	Account chain.Account // where they are brought, and who pays
+	// Least is what an address must hold to be worth emptying.
+	Least money.USD
+	// Enough is what must have come together, and Age after how long it is brought home
+	// without having come together.
+	Enough money.USD
+	Age    time.Duration
+	// Sources bounds how many addresses one transfer empties, and AtOnce how many
+	// transfers of an asset are on their way.
+	Sources, AtOnce int
+	// Share is how much of what is brought home it may cost at most.
+	Share money.Percent
+	// FeeFactor is how many times the going price a transfer may cost, Hurry the time in
+	// which its whole budget may be spent.
+	FeeFactor uint64
+	Hurry     time.Duration
+}
+
+// Check refuses a configuration in which a forgotten value would mean "all" or "at any
+// price".
+func (c SweepConfig) Check() error {
+	switch {
+	case c.Account == "":
+		return errors.New("treasury: no account is named to which deposits are brought")
+	case c.Least <= 0 || c.Enough < c.Least:
+		return errors.New("treasury: what an address must hold to be emptied is not set, or is more than what is enough; say both in dollars")
+	case c.Age <= 0:
+		return errors.New("treasury: after how long deposits are brought home is not set")
+	case c.Sources <= 0 || c.Sources > 500 || c.AtOnce <= 0:
+		return errors.New("treasury: a transfer empties from 1 to 500 addresses, and at least one is on its way at once")
+	case c.Share <= 0 || c.Share > money.Whole:
+		return errors.New("treasury: how much of the deposits it may cost to bring them home is not set; say a percentage")
+	case c.FeeFactor == 0 || c.Hurry <= 0:
+		return errors.New("treasury: the fee factor or the time to hurry is not set")
+	}
+	return nil
+}
+
+// SweepPorts are what a sweeper works with.
+type SweepPorts struct {
+	Store  Sweeps
+	Chains map[chain.ID]Coster
+	Valuer Valuer
+	Assets []chain.Asset // that are brought home
+}
+
+// Sweeper wishes that deposits are brought home.
+type Sweeper struct {
+	cfg   SweepConfig
+	ports SweepPorts
+}
+
+// NewSweeper makes a sweeper.
+func NewSweeper(cfg SweepConfig, p SweepPorts) (*Sweeper, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	if len(p.Assets) == 0 {
+		return nil, errors.New("treasury: no assets are brought home; an empty list never means all of them")
+	}
+	for _, a := range p.Assets {
+		if p.Chains[a.Chain] == nil {
+			return nil, fmt.Errorf("treasury: chain %s of %s is not served", a.Chain, a)
+		}
+	}
+	return &Sweeper{cfg: cfg, ports: p}, nil
+}
+
+// Step looks once at every asset. One in trouble does not keep the others waiting.
+func (s *Sweeper) Step(ctx context.Context, now time.Time) error {
+	halted := map[chain.ID]bool{}
+	var errs []error
+	for _, a := range s.ports.Assets {
+		if _, known := halted[a.Chain]; !known {
+			why, err := s.ports.Store.Halted(ctx, a.Chain)
+			halted[a.Chain] = err != nil || why != "" // not knowing is no leave
+			if err != nil {
+				errs = append(errs, fmt.Errorf("halt of %s: %w", a.Chain, err))
+			}
+		}
+		if halted[a.Chain] {
+			continue
+		}
+		if err := s.asset(ctx, a, now); err != nil && !errors.Is(err, ErrStale) { // another worker was first
+			errs = append(errs, fmt.Errorf("sweep %s: %w", a, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// window is how many deposits are looked at for each address that may be emptied: an
+// address may have been paid several times.
+const window = 4
+
+func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error {
+	found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, now)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	pile, err := s.pile(ctx, a, found)
+	if err != nil || !s.due(pile, now) {
+		return err
+	}
+	on, err := s.ports.Store.Sweeping(ctx, a, s.cfg.Account)
+	if err != nil || on >= s.cfg.AtOnce {
+		return err
+	}
+	t, worth, err := s.transfer(ctx, a, pile, now)
+	if err != nil || !worth {
+		return err
+	}
+	return s.ports.Store.Sweep(ctx, t, now)
+}
+
+// heap is what is worth bringing home.
+type heap struct {
+	sources []chain.Source
+	total   money.Amount
+	worth   money.USD
+	oldest  time.Time
+	full    bool // there is more than one transfer empties
+}
+
+// pile puts together what is worth emptying, the largest addresses first.
+func (s *Sweeper) pile(ctx context.Context, a chain.Asset, found []Lying) (heap, error) {
+	var h heap
+	by := map[uint32]*chain.Source{}
+	since := map[uint32]time.Time{}
+	for _, l := range found {
+		src := by[l.Index]
+		if src == nil {
+			src = &chain.Source{Address: l.Address, Index: l.Index}
+			by[l.Index] = src
+		}
+		var err error
+		if src.Amount, err = src.Amount.Add(l.Amount); err != nil {
+			return heap{}, fmt.Errorf("address %d: %w", l.Index, err)
+		}
+		src.Deposits = append(src.Deposits, l.ID)
+		if first, ok := since[l.Index]; !ok || l.Since.Before(first) {
+			since[l.Index] = l.Since
+		}
+	}
+	all := make([]*chain.Source, 0, len(by))
+	for _, src := range by {
+		slices.Sort(src.Deposits)
+		all = append(all, src)
+	}
+	slices.SortFunc(all, func(a, b *chain.Source) int { return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.Index, b.Index)) })
+	for _, src := range all {
+		usd, err := s.ports.Valuer.USD(ctx, a, src.Amount)
+		if err != nil {
+			return heap{}, fmt.Errorf("worth of %s: %w", src.Amount, err)
+		}
+		if usd < s.cfg.Least {
+			break // the rest is worth less
+		}
+		if len(h.sources) == s.cfg.Sources {
+			h.full = true
+			break
+		}
+		if h.total, err = h.total.Add(src.Amount); err != nil {
+			return heap{}, err
+		}
+		h.sources, h.worth = append(h.sources, *src), h.worth.PlusCapped(usd)
+		if first := since[src.Index]; h.oldest.IsZero() || first.Before(h.oldest) {
+			h.oldest = first
+		}
+	}
+	return h, nil
+}
+
+// due reports whether a pile is to be brought home now.
+func (s *Sweeper) due(h heap, now time.Time) bool {
+	return len(h.sources) > 0 && (h.full || h.worth >= s.cfg.Enough || !now.Before(h.oldest.Add(s.cfg.Age)))
+}
+
+// transfer is the wish for a pile, unless it costs too much of it.
+func (s *Sweeper) transfer(ctx context.Context, a chain.Asset, h heap, now time.Time) (t send.Transfer, worth bool, err error) {
+	on := s.ports.Chains[a.Chain]
+	call := chain.Call{
+		Chain: a.Chain, From: s.cfg.Account, To: on.Own(s.cfg.Account), Asset: a, Amount: h.total, Sources: h.sources,
+	}
+	cost, err := on.Cost(ctx, call)
+	if err != nil {
+		return t, false, fmt.Errorf("cost: %w", err)
+	}
+	usd, err := s.ports.Valuer.USD(ctx, a.Chain.Native(), cost)
+	if err != nil {
+		return t, false, fmt.Errorf("worth of the cost: %w", err)
+	}
+	if most, err := money.FromUint64(uint64(h.worth)).Share(s.cfg.Share, money.Down); err != nil || most.Less(money.FromUint64(uint64(max(usd, 0)))) {
+		return t, false, err // fees fall too
+	}
+	budget, err := cost.MulDiv(money.FromUint64(s.cfg.FeeFactor), money.FromUint64(1), money.Up)
+	if err != nil {
+		return t, false, err
+	}
+	ref := a.Ref
+	if ref == "" {
+		ref = "native"
+	}
+	return send.Transfer{
+		// A sweep that failed is made anew under another name: only its own time and its
+		// first address tell two of them apart.
+		ID:   send.ID(fmt.Sprintf("sweep/%s/%s/%d-%d", a.Chain, ref, now.UnixMicro(), h.sources[0].Index)),
+		Call: call, USD: h.worth, MaxFee: budget, Deadline: now.Add(s.cfg.Hurry), WishedAt: now,
+	}, true, nil
+}
