@@ -199,7 +199,7 @@ func (l *local) signer() (*signer.Signer, error) {
 		sweepers[id] = chain.CanonicalAddress(chain.EVM, text)
 	}
 	return signer.New(l.ring, signer.Policy{
-		PerPayment: perPayment, PerHour: perHour, FeeShare: money.Whole / 10, Sweepers: sweepers, Now: l.now,
+		PerPayment: perPayment, PerHour: perHour, FeeShare: money.Whole / 10, SmallFee: money.FromUint64(20_000), Sweepers: sweepers, Now: l.now,
 	}, l.db, l.db)
 }
 

@@ -161,8 +161,8 @@ func TestCrashSweep(t *testing.T) {
 // everyCut are the cuts of a tale: all its effects, and some of where it reads.
 func everyCut(s story, t *Tale) (cuts []Cut) {
 	const readStride = 23
-	for room, names := range t.Names {
-		for i, name := range names {
+	for _, room := range []string{"store", "chain"} {
+		for i, name := range t.Names[room] {
 			acts := Crossing{Room: room, Name: name}.Acts() && (!s.sweep || ofASweep[name])
 			if acts || !s.sweep && i%readStride == 0 {
 				cuts = append(cuts, Cut{Room: room, N: i + 1}, Cut{Room: room, N: i + 1, After: true})

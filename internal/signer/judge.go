@@ -26,6 +26,7 @@ type matter struct {
 	hot      chain.Address
 	sweeper  chain.Address
 	share    money.Percent
+	small    money.Amount // fees up to it are not held to the share
 }
 
 // verdict is what a family reads from a transaction that does what it should.

@@ -64,7 +64,7 @@ func (s *bitcoinShelf) judge(m matter) (verdict, error) {
 		v.coins = append(v.coins, coinValue{t.PreviousOutPoint.String(), spent[i].Value})
 	}
 	most, err := m.wish.Call.Amount.Share(m.share, money.Down)
-	if err != nil || most.Less(v.fee) {
+	if err != nil || most.Less(v.fee) && m.small.Less(v.fee) {
 		return verdict{}, refuse(Fee, "a fee of %s for an amount of %s", v.fee, m.wish.Call.Amount)
 	}
 	return v, nil

@@ -124,7 +124,9 @@ type branches struct {
 	hot   *btcec.PrivateKey
 }
 
-func newBranches(seed []byte, purpose, coin uint32) (b branches, err error) {
+// newBranches derives the branches of a chain. change is the level below the account of
+// deposits; that of the hot account is zero, where every wallet looks for it.
+func newBranches(seed []byte, purpose, coin, change uint32) (b branches, err error) {
 	// The parameters only colour the text of extended keys, which is never written.
 	master, err := hdkeychain.NewMaster(seed, &chaincfg.MainNetParams)
 	if err != nil {
@@ -132,7 +134,7 @@ func newBranches(seed []byte, purpose, coin uint32) (b branches, err error) {
 	}
 	for account := range b.nodes {
 		n := master
-		for _, i := range []uint32{purpose | hardened, coin | hardened, uint32(account) | hardened, 0} { //nolint:gosec // 0 or 1
+		for _, i := range []uint32{purpose | hardened, coin | hardened, uint32(account) | hardened, change * uint32(account)} { //nolint:gosec // 0 or 1
 			if n, err = n.Derive(i); err != nil {
 				return b, fmt.Errorf("branch key: %w", err)
 			}

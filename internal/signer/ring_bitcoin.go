@@ -35,7 +35,7 @@ func newBitcoinShelf(seed []byte, network string) (shelf, error) {
 	if network == "mainnet" {
 		coin = 0
 	}
-	b, err := newBranches(seed, 84, coin)
+	b, err := newBranches(seed, 84, coin, 0)
 	return &bitcoinShelf{branches: b, params: params}, err
 }
 

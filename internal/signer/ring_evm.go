@@ -17,7 +17,9 @@ import (
 	"ferry/internal/chain"
 )
 
-// evmShelf is the keys of one EVM chain: m/44'/60'/account'/0/index.
+// evmShelf is the keys of one EVM chain: m/44'/60'/0'/0/0 pays, on all of them, and
+// deposits have m/44'/60'/1'/number/index with the number of their chain. So no address
+// belongs to orders of two chains: what is sent to it on the wrong one is nobody's.
 type evmShelf struct {
 	branches branches
 	number   uint64
@@ -28,7 +30,7 @@ func newEVMShelf(seed []byte, id chain.ID) (shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBranches(seed, 44, 60)
+	b, err := newBranches(seed, 44, 60, uint32(number&(hardened-1))) //nolint:gosec // 31 bits
 	return &evmShelf{branches: b, number: number}, err
 }
 

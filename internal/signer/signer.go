@@ -18,8 +18,10 @@ type Policy struct {
 	// PerPayment and PerHour bound what leaves a chain.
 	PerPayment, PerHour money.USD
 	// FeeShare is how much of an amount of Bitcoin its fee may be, whatever the wish
-	// allows: a lost change output looks like a fee.
+	// allows: a lost change output looks like a fee. Fees up to SmallFee, in satoshis,
+	// are not held to it: small payments cost as much as large ones.
 	FeeShare money.Percent
+	SmallFee money.Amount
 	// Sweepers are the contracts that bring deposits home, one for an EVM chain. A
 	// chain without one signs no sweeps.
 	Sweepers map[chain.ID]chain.Address
@@ -122,7 +124,7 @@ func (s *Signer) Sign(ctx context.Context, p chain.Paper) ([]byte, error) {
 
 // matter looks up what a paper is for, and refuses what no transaction could mend.
 func (s *Signer) matter(ctx context.Context, p chain.Paper) (matter, error) {
-	m := matter{paper: p, hot: s.hots[p.Chain], sweeper: s.policy.Sweepers[p.Chain], share: s.policy.FeeShare}
+	m := matter{paper: p, hot: s.hots[p.Chain], sweeper: s.policy.Sweepers[p.Chain], share: s.policy.FeeShare, small: s.policy.SmallFee}
 	if m.hot.IsZero() {
 		return m, refuse(WrongChain, "there are no keys for the chain %s", p.Chain)
 	}

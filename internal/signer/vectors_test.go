@@ -19,6 +19,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/tyler-smith/go-bip39"
 
+	"ferry/internal/chain"
 	"ferry/internal/secret"
 	"ferry/internal/signer"
 )
@@ -110,8 +111,8 @@ func TestSLIP10Vectors(t *testing.T) {
 	}
 }
 
-// TestPathsAreFrozen derives m/44'/60'/1'/0/i a second time, by the formulas of BIP-32:
-// a changed path would be money that nobody finds again.
+// TestPathsAreFrozen derives m/44'/60'/1'/number/i a second time, by the formulas of
+// BIP-32: a changed path would be money that nobody finds again.
 func TestPathsAreFrozen(t *testing.T) {
 	t.Parallel()
 	child := func(key, code []byte, index uint32) (k, c []byte) {
@@ -130,7 +131,7 @@ func TestPathsAreFrozen(t *testing.T) {
 	mac.Write(bip39.NewSeed(about, ""))
 	sum := mac.Sum(nil)
 	key, code := sum[:32], sum[32:]
-	for _, i := range []uint32{44 + 1<<31, 60 + 1<<31, 1 + 1<<31, 0} {
+	for _, i := range []uint32{44 + 1<<31, 60 + 1<<31, 1 + 1<<31, 1} { // the last is the number of the chain
 		key, code = child(key, code, i)
 	}
 	for _, i := range []uint32{0, 1, 2, 1000, 1<<31 - 1} {
@@ -183,4 +184,32 @@ func signatureR(t *testing.T, raw []byte) string {
 	}
 	_, r, _ := tx.RawSignatureValues()
 	return r.String()
+}
+
+// TestNoDepositAddressIsOfTwoChains: M29. What is sent to an address on the wrong EVM
+// chain must not be what another order waits for there.
+func TestNoDepositAddressIsOfTwoChains(t *testing.T) {
+	t.Parallel()
+	ids := []chain.ID{"eip155:1", "eip155:10", "eip155:8453", "eip155:31337"}
+	nets := map[chain.ID]signer.Net{}
+	for _, id := range ids {
+		nets[id] = signer.Net{Family: chain.EVM}
+	}
+	ring, err := signer.NewRing(bip39.NewSeed(about, ""), nets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[chain.Address]chain.ID{}
+	for _, id := range ids {
+		for i := range uint32(50) {
+			a, err := ring.Address(t.Context(), id, depositKey(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, taken := seen[a]; taken {
+				t.Fatalf("address %d of %s is one of %s", i, id, other)
+			}
+			seen[a] = id
+		}
+	}
 }
