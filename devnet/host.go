@@ -81,13 +81,14 @@ func (h *host) open(w http.ResponseWriter, r *http.Request) {
 		dir = filepath.Join(h.data, name)
 	}
 	h.mu.Lock()
-	_, there := h.nodes[name]
+	n, there := h.nodes[name]
 	h.mu.Unlock()
-	if there {
-		refuse(w, fmt.Errorf("chain %q runs already", name))
+	if there { // whoever asks died and came back, and finds its chain as it was
+		answer(w, map[string]string{"rpc": n.RPC()})
 		return
 	}
-	n, err := start(context.WithoutCancel(r.Context()), dir, o.Spec)
+	var err error
+	n, err = start(context.WithoutCancel(r.Context()), dir, o.Spec)
 	if err != nil {
 		refuse(w, fmt.Errorf("start %s: %w", o.Kind, err))
 		return

@@ -33,6 +33,7 @@ import (
 	"ferry/internal/secret"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/treasury"
 )
 
 // Options say how the network is started.
@@ -185,6 +186,12 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		chains[i].Funding = o.Funding
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
+	if o.Local != nil {
+		cfg.Sweep = &treasury.SweepConfig{
+			Account: order.HotWallet, Least: 2 * money.Dollar, Enough: 500 * money.Dollar, Age: time.Minute,
+			Sources: 6, AtOnce: 2, Share: money.Whole / 10, FeeFactor: 6, Hurry: 10 * time.Minute,
+		}
+	}
 	if o.Change != nil {
 		o.Change(&cfg)
 	}

@@ -26,6 +26,12 @@ type Local struct {
 	Fresh bool              // whatever an earlier network left is removed
 	Say   func(line string) // hears of every step
 	Log   io.Writer         // gets what the nodes say of their troubles
+	// Host is where the nodes run; nil builds and starts it.
+	Host *devnet.Host
+	// Prefix stands before the names of the chains, where several networks share a host.
+	Prefix string
+	// Twin adds a second Bitcoin chain, so that every family has two assets to exchange.
+	Twin bool
 }
 
 // Names of what a local network keeps in its folder.
@@ -95,6 +101,9 @@ func clear(dir string) error {
 
 // start builds and starts the program of the nodes.
 func (l *local) start(ctx context.Context) error {
+	if l.host = l.opts.Host; l.host != nil {
+		return nil
+	}
 	l.opts.Say("building the local chains (minutes the first time, seconds later)")
 	program, err := devnet.Build(ctx, l.opts.Root, filepath.Join(l.dir, binDir))
 	if err != nil {

@@ -38,12 +38,14 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 		}
 	}
 	l.opts.Say("starting Bitcoin: btcd's own rules, speaking Core's dialect")
-	on, err := l.host.Open(ctx, "bitcoin", "bitcoin", true, map[string]any{})
-	if err != nil {
+	if err := l.openBitcoin(ctx, Bitcoin, "bitcoin"); err != nil {
 		return err
 	}
-	l.net.grounds[Bitcoin], l.rpcs[Bitcoin] = bitcoinNode{l.node(on, map[string]int{"everyMs": 1000})}, on.RPC
-	l.hold(Bitcoin.Native(), "BTC", 546)
+	if l.opts.Twin {
+		if err := l.openBitcoin(ctx, twin, "bitcoin-twin"); err != nil {
+			return err
+		}
+	}
 	if err := l.openSolana(ctx, isNew); err != nil {
 		return fmt.Errorf("solana: %w", err)
 	}
@@ -66,6 +68,7 @@ func (l *local) openKeys() error {
 	}
 	ring, err := signer.NewRing(seed, map[chain.ID]signer.Net{
 		Ethereum: {Family: chain.EVM}, Base: {Family: chain.EVM}, Bitcoin: {Family: chain.Bitcoin, Network: "regtest"}, Solana: {Family: chain.Solana},
+		twin: {Family: chain.Bitcoin, Network: "regtest"},
 	})
 	if err != nil {
 		return err
@@ -77,7 +80,7 @@ func (l *local) openKeys() error {
 
 func (l *local) openEVM(ctx context.Context, id chain.ID, name string, isNew bool) error {
 	_, text, _ := strings.Cut(string(id), ":")
-	on, err := l.host.Open(ctx, name, "evm", true, map[string]any{"chainId": json.Number(text), "finalDepth": localDepth})
+	on, err := l.launch(ctx, name, "evm", map[string]any{"chainId": json.Number(text), "finalDepth": localDepth})
 	if err != nil {
 		return err
 	}
@@ -93,10 +96,25 @@ func (l *local) openEVM(ctx context.Context, id chain.ID, name string, isNew boo
 	return nil
 }
 
+func (l *local) openBitcoin(ctx context.Context, id chain.ID, name string) error {
+	on, err := l.launch(ctx, name, "bitcoin", map[string]any{})
+	if err != nil {
+		return err
+	}
+	l.net.grounds[id], l.rpcs[id] = bitcoinNode{l.node(on, map[string]int{"everyMs": 1000})}, on.RPC
+	l.hold(id.Native(), "BTC", 546)
+	return nil
+}
+
+// launch starts one chain, or finds it running. Those of a host of our own are kept.
+func (l *local) launch(ctx context.Context, name, kind string, spec any) (*devnet.Chain, error) {
+	return l.host.Open(ctx, l.opts.Prefix+name, kind, l.opts.Host == nil, spec)
+}
+
 // openSolana starts the Solana chain, or simulates it where its node cannot be had.
 func (l *local) openSolana(ctx context.Context, isNew bool) error {
 	l.opts.Say("starting Solana: Surfpool, which is the validator's own machine (fetched by npm the first time)")
-	on, err := l.host.Open(ctx, "solana", "solana", true, map[string]any{"depth": solanaDepth})
+	on, err := l.launch(ctx, "solana", "solana", map[string]any{"depth": solanaDepth})
 	switch {
 	case err != nil && isNew:
 		l.opts.Say("Solana is simulated, because its node can not be had: " + err.Error())
@@ -144,6 +162,7 @@ func (l *local) told() []desk.Chain {
 		{ID: Ethereum, Slug: "ethereum", Name: "Ethereum (local geth)", Family: chain.EVM, EVMChainID: 31337, Confirmations: localDepth, BlockTime: blockTime},
 		{ID: Base, Slug: "base", Name: "Base (local geth)", Family: chain.EVM, EVMChainID: 31338, Confirmations: localDepth, BlockTime: blockTime},
 		{ID: Bitcoin, Slug: "bitcoin", Name: "Bitcoin (local)", Family: chain.Bitcoin, NeedsRefund: true, Confirmations: localDepth, BlockTime: blockTime},
+		{ID: twin, Slug: "bitcoin-twin", Name: "Bitcoin's twin (local)", Family: chain.Bitcoin, NeedsRefund: true, Confirmations: localDepth, BlockTime: blockTime},
 		{ID: Solana, Slug: "solana", Name: "Solana (local Surfpool)", Family: chain.Solana, Confirmations: solanaDepth, BlockTime: solanaPause * time.Millisecond},
 	}
 }

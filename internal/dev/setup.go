@@ -19,6 +19,8 @@ import (
 const (
 	// Base is the second EVM chain.
 	Base chain.ID = "eip155:31338"
+	// twin is a second Bitcoin chain.
+	twin chain.ID = "bip122:0f9188f13cb7b2c71f2a335e3a4fc329"
 	// localDepth is how many blocks make one final on local chains.
 	localDepth = 2
 	// solanaDepth is the same for Solana, whose blocks come faster.

@@ -57,8 +57,17 @@ func Start(ctx context.Context, program, data string, log io.Writer) (*Host, err
 	return h, ctx.Err()
 }
 
+// Attach talks to a program that somebody else started, and that Close leaves running.
+func Attach(control string) *Host { return &Host{control: control, ended: make(chan struct{})} }
+
+// Control is where the program is moved; Attach takes it.
+func (h *Host) Control() string { return h.control }
+
 // Close ends the program and waits for it.
 func (h *Host) Close() error {
+	if h.cmd == nil {
+		return nil
+	}
 	err := h.stdin.Close()
 	<-h.ended
 	return err

@@ -26,6 +26,7 @@ import (
 	"ferry/internal/secret"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/treasury"
 )
 
 // Config is how the service behaves.
@@ -49,6 +50,11 @@ type Config struct {
 	Version, Revision string
 	Server            string // where the API is reached from outside
 	Log               *slog.Logger
+	// Gate lays something over the store that the daemon's rooms work with: what a test
+	// puts there. Nil lays nothing.
+	Gate func(daemon.Store) daemon.Store
+	// Sweep is how deposits are brought home; nil leaves them where they are.
+	Sweep *treasury.SweepConfig
 	// Rows are served beside the API's own: what a bench or a test asks for.
 	Rows []api.Operation
 }
@@ -91,7 +97,11 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 		return nil, err
 	}
 	rates := market.Rates{Listing: listing, Now: f.clock.Now}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served(), Log: cfg.Log}, db, rates); err != nil {
+	var kept daemon.Store = db
+	if cfg.Gate != nil {
+		kept = cfg.Gate(db)
+	}
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Log: cfg.Log}, kept, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
@@ -110,7 +120,7 @@ func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, 
 	if err != nil {
 		return nil, err
 	}
-	free := &treasury{books: f.db, now: f.clock.Now}
+	free := &purse{books: f.db, now: f.clock.Now}
 	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms}, listing, free, tariff)
 	if err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ type ledgers interface {
 // is refused by the books.
 const freshFor = time.Second
 
-// treasury says what of an asset is free.
-type treasury struct {
+// purse says what of an asset is free.
+type purse struct {
 	books ledgers
 	now   func() time.Time
 
@@ -35,7 +35,7 @@ type freed struct {
 }
 
 // Free implements market.Treasury.
-func (t *treasury) Free(ctx context.Context, a chain.Asset) (money.Amount, error) {
+func (t *purse) Free(ctx context.Context, a chain.Asset) (money.Amount, error) {
 	now := t.now()
 	t.mu.Lock()
 	k, ok := t.known[a]
