@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"ferry/internal/dev"
@@ -12,11 +16,15 @@ import (
 	"ferry/internal/front"
 )
 
+// devData is where a network is if nobody says.
+const devData = ".ferry-dev"
+
 type devCmd struct {
-	Start devStartCmd `cmd:"" default:"withargs" help:"Start the network (the default)."`
-	Pay   devPayCmd   `cmd:"" help:"Pay an order on the network that runs."`
-	Mine  devMineCmd  `cmd:"" help:"Make blocks of a chain at once."`
-	Reorg devReorgCmd `cmd:"" help:"Replace the newest blocks of a chain by empty ones: what stood in them waits again."`
+	Start  devStartCmd  `cmd:"" default:"withargs" help:"Start the network (the default)."`
+	Pay    devPayCmd    `cmd:"" help:"Pay an order on the network that runs."`
+	Mine   devMineCmd   `cmd:"" help:"Make blocks of a chain at once."`
+	Faucet devFaucetCmd `cmd:"" help:"Send money that is worth nothing to any address of a chain."`
+	Reorg  devReorgCmd  `cmd:"" help:"Replace the newest blocks of a chain by empty ones: what stood in them waits again."`
 }
 
 // Help implements kong's longer help.
@@ -35,6 +43,7 @@ Examples:
   ferry dev --data /tmp/ferry --listen 127.0.0.1:9000 --json
   ferry dev pay ord_…
   ferry dev pay ord_… --amount 50000
+  ferry dev faucet ethereum 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed 1000000 --token USDC
   ferry dev mine bitcoin 6
   ferry dev reorg ethereum 2`
 }
@@ -85,25 +94,53 @@ func (c *devStartCmd) show(out *output, d *dev.Dev) {
 		_ = json.NewEncoder(out.Out).Encode(card) // whoever reads it may be gone
 		return
 	}
-	fmt.Fprintf(out.Out, `Ferry runs on simulated chains: Ethereum, Bitcoin and Solana.
+	keys := fmt.Sprintf("  server key        %s\n  public key        %s\n  operator's token  %s", card.ServerKey, card.PublicKey, card.OperatorToken)
+	if d.Kept {
+		keys = "  keys              as at the first start; they are in " + filepath.Join(c.Data, "dev.json")
+	}
+	fmt.Fprintf(out.Out, `Ferry runs on %s.
 
   API               %s
   reference         %s/docs
   operators' API    %s
 
   integrator        %s (Demo Wallet)
-  server key        %s
-  public key        %s
-  operator's token  %s
+%s
 
-Ask for a price of 0.01 BTC in SOL:
+  treasury
+%s
+Ask for a price of 0.01 BTC in ETH:
 
   curl -s %s/v2/quotes -H 'Content-Type: application/json' \
-    -d '{"fromChainId":"bitcoin","fromToken":"native","toChainId":"solana","toToken":"native","amount":"1000000"}'
+    -d '{"fromChainId":"bitcoin","fromToken":"native","toChainId":"ethereum","toToken":"native","amount":"1000000"}'
 
-Make an order of it (POST /v2/orders), then pay it:  ferry dev pay ORDER --data %s
+Make an order of it (POST /v2/orders), then pay it:  ferry dev pay ORDER%s
+Money for any address:                               ferry dev faucet bitcoin ADDRESS 100000%s
 Stop with Ctrl-C.
-`, card.API, card.API, card.OperatorAPI, card.IntegratorID, card.ServerKey, card.PublicKey, card.OperatorToken, card.API, c.Data)
+`, strings.Join(d.Names(), ", "), card.API, card.API, card.OperatorAPI, card.IntegratorID, keys, wallets(card), card.API, c.folder(), c.folder())
+}
+
+// folder is how other commands are told where the network is, if it is not where they
+// look by themselves.
+func (c *devStartCmd) folder() string {
+	if c.Data == devData {
+		return ""
+	}
+	return " --data " + c.Data
+}
+
+// wallets are the addresses that pay, with the tokens of their chains.
+func wallets(card dev.Card) string {
+	var b strings.Builder
+	for _, chain := range card.Chains {
+		fmt.Fprintf(&b, "  %-17s %s\n", "  "+chain, card.Wallets[chain])
+		for _, symbol := range slices.Sorted(maps.Keys(card.Tokens[chain])) {
+			if token := card.Tokens[chain][symbol]; token != "native" {
+				fmt.Fprintf(&b, "  %-17s %s\n", "    "+symbol, token)
+			}
+		}
+	}
+	return b.String()
 }
 
 type devPayCmd struct {
@@ -175,5 +212,31 @@ func (c *devReorgCmd) Run(ctx context.Context, out *output) error {
 		return json.NewEncoder(out.Out).Encode(move)
 	}
 	_, err = fmt.Fprintf(out.Out, "Replaced the newest %d blocks of %s.\n", c.Depth, c.Chain)
+	return err
+}
+
+type devFaucetCmd struct {
+	Chain   string `arg:"" help:"How callers name the chain, such as bitcoin."`
+	Address string `arg:"" help:"Who gets it."`
+	Amount  string `arg:"" help:"How many smallest units."`
+	Token   string `name:"token" default:"native" help:"The token's symbol or name there."`
+	Data    string `name:"data" default:".ferry-dev" help:"Folder of the network."`
+	JSON    bool   `name:"json" help:"Print one object, for machines."`
+}
+
+// Run sends money.
+func (c *devFaucetCmd) Run(ctx context.Context, out *output) error {
+	card, err := dev.ReadCard(c.Data)
+	if err != nil {
+		return err
+	}
+	given, err := dev.Faucet(ctx, card, dev.Gift{Chain: c.Chain, Token: c.Token, Address: c.Address, Amount: c.Amount})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(out.Out).Encode(given)
+	}
+	_, err = fmt.Fprintf(out.Out, "Sent %s smallest units of %s on %s in transaction %s.\n", given.Amount, c.Token, c.Chain, given.TxHash)
 	return err
 }

@@ -22,6 +22,7 @@ import (
 	"ferry/internal/api/operator"
 	"ferry/internal/chain"
 	"ferry/internal/daemon"
+	"ferry/internal/desk"
 	"ferry/internal/front"
 	"ferry/internal/integrator"
 	"ferry/internal/limit"
@@ -62,6 +63,10 @@ type Card struct {
 	ServerKey     string   `json:"serverKey"`
 	PublicKey     string   `json:"publicKey"`
 	Chains        []string `json:"chains"`
+	// Wallets are the addresses that pay, by chain, and Tokens the names of tokens there,
+	// by chain and symbol.
+	Wallets map[string]string            `json:"wallets"`
+	Tokens  map[string]map[string]string `json:"tokens"`
 }
 
 // cardFile is where the card is kept for the commands that come later.
@@ -86,6 +91,7 @@ type Dev struct {
 	Front   *front.Front
 	Network *Network
 	DB      *store.DB
+	Kept    bool // it goes on where an earlier one stopped
 
 	token  operator.Digest
 	secret string
@@ -244,7 +250,7 @@ func (d *Dev) listen(o Options) (err error) {
 
 // introduce makes the demo integrator, unless there is one, and writes the card.
 func (d *Dev) introduce(ctx context.Context, token secret.Text, kept bool) error {
-	if kept {
+	if d.Kept = kept; kept {
 		d.Card.API, d.Card.OperatorAPI = "http://"+d.api.Addr().String(), "http://"+d.office.Addr().String()
 		return d.writeCard()
 	}
@@ -271,8 +277,13 @@ func (d *Dev) introduce(ctx context.Context, token secret.Text, kept bool) error
 		}
 		*into = key.Reveal()
 	}
+	d.Card.Wallets, d.Card.Tokens = map[string]string{}, map[string]map[string]string{}
 	for _, c := range d.Network.chains {
 		d.Card.Chains = append(d.Card.Chains, c.Slug)
+		d.Card.Wallets[c.Slug], d.Card.Tokens[c.Slug] = c.Codec.Show(c.Own), map[string]string{}
+		for _, a := range c.Assets {
+			d.Card.Tokens[c.Slug][a.Symbol] = desk.TokenName(a.Asset)
+		}
 	}
 	return d.writeCard()
 }
@@ -286,6 +297,14 @@ func (d *Dev) writeCard() error {
 		return fmt.Errorf("write the card: %w", err)
 	}
 	return nil
+}
+
+// Names are the chains as people call them.
+func (d *Dev) Names() (all []string) {
+	for _, c := range d.Network.chains {
+		all = append(all, c.Name)
+	}
+	return all
 }
 
 // Run serves until ctx ends, calling ready once everything answers.

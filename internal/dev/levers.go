@@ -22,6 +22,7 @@ const (
 	payPath   = "/dev/v1/pay"
 	minePath  = "/dev/v1/mine"
 	reorgPath = "/dev/v1/reorg"
+	giftPath  = "/dev/v1/faucet"
 )
 
 // payment is what is asked of it; an empty amount is what the order asks for.
@@ -45,6 +46,7 @@ func (d *Dev) operators() http.Handler {
 	mux.Handle("POST "+payPath, lever(d, d.pay))
 	mux.Handle("POST "+minePath, lever(d, d.mine))
 	mux.Handle("POST "+reorgPath, lever(d, d.reorg))
+	mux.Handle("POST "+giftPath, lever(d, d.gift))
 	return mux
 }
 
@@ -101,6 +103,27 @@ func (d *Dev) mine(ctx context.Context, m Move) (Move, error) {
 
 func (d *Dev) reorg(ctx context.Context, m Move) (Move, error) {
 	return m, d.Network.Reorg(ctx, m.Chain, m.Blocks)
+}
+
+// Gift is money from the faucet, in smallest units of a chain's asset.
+type Gift struct {
+	Chain   string `json:"chainId"`
+	Token   string `json:"token"`
+	Address string `json:"address"`
+	Amount  string `json:"amount"`
+	TxHash  string `json:"txHash,omitempty"`
+}
+
+func (d *Dev) gift(ctx context.Context, g Gift) (Gift, error) {
+	tx, err := d.Network.Give(ctx, g)
+	g.TxHash = string(tx)
+	return g, err
+}
+
+// Faucet asks a network that runs for money.
+func Faucet(ctx context.Context, c Card, g Gift) (given Gift, err error) {
+	err = ask(ctx, c, giftPath, g, &given)
+	return given, err
 }
 
 // Pay asks a network that runs to pay an order.

@@ -105,7 +105,9 @@ func (l *local) start(ctx context.Context) error {
 		return nil
 	}
 	l.opts.Say("building the local chains (minutes the first time, seconds later)")
-	program, err := devnet.Build(ctx, l.opts.Root, filepath.Join(l.dir, binDir))
+	program, err := devnet.Build(ctx, l.opts.Root, filepath.Join(l.dir, binDir), func(n int) {
+		l.opts.Say(fmt.Sprintf("building the local chains: %d packages so far", n))
+	})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ferry/internal/chain"
+	"ferry/internal/desk"
 	"ferry/internal/front"
 	"ferry/internal/market"
 	"ferry/internal/money"
@@ -80,6 +81,33 @@ func (n *Network) Send(ctx context.Context, x chain.Asset, o order.Order, amount
 		return "", fmt.Errorf("pay order %s: %w", o.ID, err)
 	}
 	return tx, nil
+}
+
+// Give pays from the faucet to any address.
+func (n *Network) Give(ctx context.Context, g Gift) (chain.TxID, error) {
+	on, err := n.on(g.Chain)
+	if err != nil {
+		return "", err
+	}
+	amount, err := money.Parse(g.Amount)
+	if err != nil || amount.IsZero() {
+		return "", fmt.Errorf("amount %q: write how many smallest units, such as 100000", g.Amount)
+	}
+	for _, c := range n.chains {
+		if c.Slug != g.Chain {
+			continue
+		}
+		to, err := c.Codec.Parse(g.Address)
+		if err != nil {
+			return "", err
+		}
+		for _, a := range c.Assets {
+			if desk.TokenName(a.Asset) == g.Token || strings.EqualFold(a.Symbol, g.Token) {
+				return on.pay(ctx, to, a.Asset, amount)
+			}
+		}
+	}
+	return "", fmt.Errorf("there is no token %q on %s; write native, or a token's address or symbol", g.Token, g.Chain)
 }
 
 // Mine makes blocks of a chain at once.

@@ -34,7 +34,7 @@ var start = sync.OnceValues(func() (*devnet.Host, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, err
 	}
-	program, err := devnet.Build(context.Background(), root, into)
+	program, err := devnet.Build(context.Background(), root, into, nil)
 	if err != nil {
 		return nil, err
 	}
