@@ -46,7 +46,7 @@ type Config struct {
 	// Sweeper is the contract that brings deposits home; without it they stay.
 	Sweeper chain.Address
 	// Noticed is told of everything that looks like a payment and is none. It may be
-	// told the same again. It must not block.
+	// told the same again, by many at once. It must not block.
 	Noticed func(s Suspect)
 }
 

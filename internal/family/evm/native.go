@@ -95,14 +95,17 @@ func (s *scan) plain() []move {
 }
 
 // traces is what transactions moved, also through contracts, as a quorum traces it.
+// Whose addresses are ours is asked here and not beside: a node that is slow may answer
+// when the caller has gone on and the addresses are no longer those.
 func (s *scan) traces(ctx context.Context) ([]move, error) {
-	return quorum.Agree(s.pool.Rule(), rpc.Each(ctx, s.pool, func(ctx context.Context, n *rpc.Node) ([]move, error) {
-		var list []traced
-		if err := n.Call(ctx, &list, "debug_traceBlockByHash", s.Hash, tracer); err != nil {
-			return nil, err
+	said := rpc.All[[]traced](ctx, s.pool, "debug_traceBlockByHash", s.Hash, tracer)
+	moves := make([]quorum.Answer[[]move], len(said))
+	for i, a := range said {
+		if moves[i].Err = a.Err; a.Err == nil {
+			moves[i].Value, moves[i].Err = s.moves(a.Value)
 		}
-		return s.moves(list)
-	}), slices.Equal)
+	}
+	return quorum.Agree(s.pool.Rule(), moves, slices.Equal)
 }
 
 // moves reads a trace. Each transaction of the block must be in it, and no other.
