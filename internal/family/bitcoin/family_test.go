@@ -88,7 +88,7 @@ func (b *bench) Ports() familytest.Ports {
 func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
 		Amount: money.FromUint64(100_000), Budget: money.FromUint64(60_000), FinalDepth: depth,
-		Bumps: true, DeepReorgs: true, Faults: true, Sweeps: true, Nodes: 3, Quorum: 2,
+		Bumps: true, DeepReorgs: true, Faults: true, Sweeps: true, Nodes: 3, Quorum: 2, Worlds: 4,
 	}
 }
 
