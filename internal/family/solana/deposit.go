@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	sol "github.com/gagliardetto/solana-go"
+	fastjson "github.com/go-json-experiment/json"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/quorum"
@@ -20,8 +21,15 @@ import (
 
 // wireBlock is a block with the accounts of its transactions.
 type wireBlock struct {
-	wireHeader
+	wireHeader   `json:",inline"`
 	Transactions []wireTx `json:"transactions"`
+}
+
+// UnmarshalJSON reads a block in one pass, since most of what is downloaded is blocks. A
+// name that is there twice, or in another case, makes it no block.
+func (w *wireBlock) UnmarshalJSON(text []byte) error {
+	type plain wireBlock
+	return fastjson.Unmarshal(text, (*plain)(w))
 }
 
 type wireTx struct {

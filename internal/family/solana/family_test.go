@@ -96,7 +96,7 @@ func (b *bench) Mine(n int) {
 	b.mine(n)
 }
 
-func (b *bench) Reorg(int, bool) { b.t.Fatal("this chain has no forks") }
+func (b *bench) Reorg(int, bool)              { b.t.Fatal("this chain has no forks") }
 func (b *bench) Divert(chain.TxID) chain.TxID { b.t.Fatal("nothing is replaced here"); return "" }
 
 func (b *bench) Usurp(chain.Attempt) chain.TxID    { b.t.Fatal("there are no slots here"); return "" }
