@@ -76,7 +76,7 @@ func (c *Chain) Deposits(ctx context.Context, b chain.Block, to watch.Addresses)
 	answers := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (gleaned, error) {
 		var w wireBlock
 		if err := typed(n.Call(ctx, &w, "getBlock", b.Height, options{
-			"commitment": confirmed, "encoding": "json", "transactionDetails": "accounts", "rewards": false, "maxSupportedTransactionVersion": 0,
+			"commitment": confirmed, "encoding": "json", "transactionDetails": "accounts", "rewards": false, "maxSupportedTransactionVersion": newestVersion,
 		})); err != nil {
 			return gleaned{}, err
 		}

@@ -52,7 +52,7 @@ func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
 		Token: chain.Asset{Chain: testID, Ref: b.gold.String()}, Amount: money.FromUint64(ordinary), Budget: money.FromUint64(5_000_000),
 		FinalDepth: depth, Expires: true, Reverts: true, Gaps: true, Faults: true, Sweeps: true,
-		Nodes: nodes, Quorum: need, Sums: true, NoForks: true, Hidden: true, Worlds: 1,
+		Nodes: nodes, Quorum: need, Sums: true, NoForks: true, Hidden: true, Worlds: 2,
 	}
 }
 
