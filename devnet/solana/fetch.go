@@ -31,7 +31,7 @@ var platforms = map[string]string{
 }
 
 // ErrNone: Surfpool cannot be had on this machine. A simulated chain can stand in.
-var ErrNone = errors.New("Surfpool, the local Solana node, cannot be had")
+var ErrNone = errors.New("the local Solana node, Surfpool, cannot be had")
 
 // fetch finds the package, or has npm install it into the user's cache, and says in
 // which folder it is.

@@ -115,6 +115,8 @@ func (n *Node) answer(ctx context.Context, q asked) (any, error) {
 		return newest.Height, nil
 	case "getFirstAvailableBlock", "minimumLedgerSlot":
 		return 0, nil
+	case "getGenesisHash":
+		return n.genesis(), nil
 	case "getHealth":
 		return "ok", nil
 	case "getBlocks", "getBlocksWithLimit":

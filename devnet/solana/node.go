@@ -116,6 +116,13 @@ func (n *Node) begin(ctx context.Context, dir string) error {
 	return nil
 }
 
+// genesis names the chain: another than any that began at another time, and the same
+// each time it is opened. That of the virtual machine is new in every process.
+func (n *Node) genesis() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "a local Solana chain that began at %d", n.journal.began))
+	return sol.Hash(sum).String()
+}
+
 // RPC is where the front answers.
 func (n *Node) RPC() string { return n.rpc }
 

@@ -3,6 +3,7 @@ package solana
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestAKeptChainIsTheSameWhenItIsOpenedAgain(t *testing.T) {
 		for slot := range head.Result + 1 {
 			out = append(out, asks(t, n, "getBlock", slot, object{"commitment": "confirmed", "encoding": "json", "transactionDetails": "accounts", "maxSupportedTransactionVersion": 0}))
 		}
-		return append(out, asks(t, n, "getBalance", bob), asks(t, n, "getSignatureStatuses", []string{tx}), asks(t, n, "getLatestBlockhash", newest))
+		return append(out, asks(t, n, "getBalance", bob), asks(t, n, "getSignatureStatuses", []string{tx}), asks(t, n, "getLatestBlockhash", newest), asks(t, n, "getGenesisHash"))
 	}
 	want := questions(n)
 	if err := n.Close(); err != nil {
@@ -92,6 +93,36 @@ func TestAKeptChainIsTheSameWhenItIsOpenedAgain(t *testing.T) {
 	}
 	if got := asks(t, n, "getBalance", bob); !strings.Contains(got, `"value":7000000`) {
 		t.Fatalf("what is not final shows as final: %s", got)
+	}
+}
+
+func TestAMachineWithoutNodeIsToldWhatIsMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var p process
+	_, err := p.ask(t.Context(), map[string]any{"op": "start"})
+	if !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "Node.js 18") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestBlocksComeByThemselvesWhenTheClockRuns(t *testing.T) {
+	t.Parallel()
+	n, err := Open(t.Context(), "", json.RawMessage(`{"depth":2,"every":5}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = n.Close() }()
+	bob := sol.NewWallet().PublicKey().String()
+	do(t, n, "fund", object{"address": bob, "amount": 7_000_000})
+	for !strings.Contains(asks(t, n, "getBalance", bob), `"value":7000000`) {
+		if t.Context().Err() != nil {
+			t.Fatal("the payment never became final")
+		}
+	}
+	do(t, n, "auto", object{"every": 0})
+	before := do(t, n, "head", nil)["height"].(uint64)
+	if after := do(t, n, "mine", object{"n": 1})["height"].(uint64); after != before+1 {
+		t.Fatalf("the clock was stopped, and height went from %d to %d", before, after)
 	}
 }
 

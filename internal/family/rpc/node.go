@@ -11,6 +11,9 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	fastjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Node is one node. Its methods may be called by many at once.
@@ -161,9 +164,9 @@ type question struct {
 }
 
 type answer struct {
-	ID     *int            `json:"id"`
-	Result json.RawMessage `json:"result"`
-	Error  *Error          `json:"error"`
+	ID     *int           `json:"id"`
+	Result jsontext.Value `json:"result"`
+	Error  *Error         `json:"error"`
 }
 
 func (n *Node) post(ctx context.Context, all []Query, batch bool) error {
@@ -190,9 +193,9 @@ func (n *Node) post(ctx context.Context, all []Query, batch bool) error {
 	}
 	answers := make([]answer, 1, len(all))
 	if batch {
-		err = json.Unmarshal(said, &answers)
+		err = fastjson.Unmarshal(said, &answers)
 	} else {
-		err = json.Unmarshal(said, &answers[0])
+		err = fastjson.Unmarshal(said, &answers[0])
 	}
 	if err != nil {
 		return fmt.Errorf("%w: what it said is no JSON-RPC", ErrSilent)
@@ -214,7 +217,7 @@ func match(all []Query, answers []answer) error {
 			all[i].Err = a.Error
 		case all[i].Out == nil:
 		default:
-			if err := json.Unmarshal(a.Result, all[i].Out); err != nil {
+			if err := read(a.Result, all[i].Out); err != nil {
 				return fmt.Errorf("%w: the answer to %s has another form: %w", ErrSilent, all[i].Method, err)
 			}
 		}
@@ -225,6 +228,15 @@ func match(all []Query, answers []answer) error {
 		}
 	}
 	return nil
+}
+
+// read reads a result. What reads itself is not looked through before: a block has
+// megabytes, and was found to be JSON already.
+func read(result jsontext.Value, out any) error {
+	if u, ok := out.(json.Unmarshaler); ok && len(result) > 0 {
+		return u.UnmarshalJSON(result)
+	}
+	return json.Unmarshal(result, out)
 }
 
 // fetch posts a text. Errors of the transport hold the address, so only their kind

@@ -123,6 +123,11 @@ const (
 
 type options = map[string]any
 
+// newestVersion is that of the newest kind of transaction that may stand in a block. A
+// node does not show a block with a newer one, and the chain is not followed past it
+// until somebody has looked at what such a transaction can do.
+const newestVersion = 0
+
 // number asks every node for a number, and gives the highest that enough have reached.
 func (c *Chain) number(ctx context.Context, method, commitment string) (uint64, error) {
 	n, err := quorum.Reached(c.pool.Rule(), rpc.All[uint64](ctx, c.pool, method, options{"commitment": commitment}))

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	sol "github.com/gagliardetto/solana-go"
+	fastjson "github.com/go-json-experiment/json"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/quorum"
@@ -20,8 +21,15 @@ import (
 
 // wireBlock is a block with the accounts of its transactions.
 type wireBlock struct {
-	wireHeader
+	wireHeader   `json:",inline"`
 	Transactions []wireTx `json:"transactions"`
+}
+
+// UnmarshalJSON reads a block in one pass, since most of what is downloaded is blocks. A
+// name that is there twice, or in another case, makes it no block.
+func (w *wireBlock) UnmarshalJSON(text []byte) error {
+	type plain wireBlock
+	return fastjson.Unmarshal(text, (*plain)(w))
 }
 
 type wireTx struct {
@@ -68,7 +76,7 @@ func (c *Chain) Deposits(ctx context.Context, b chain.Block, to watch.Addresses)
 	answers := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (gleaned, error) {
 		var w wireBlock
 		if err := typed(n.Call(ctx, &w, "getBlock", b.Height, options{
-			"commitment": confirmed, "encoding": "json", "transactionDetails": "accounts", "rewards": false, "maxSupportedTransactionVersion": 0,
+			"commitment": confirmed, "encoding": "json", "transactionDetails": "accounts", "rewards": false, "maxSupportedTransactionVersion": newestVersion,
 		})); err != nil {
 			return gleaned{}, err
 		}

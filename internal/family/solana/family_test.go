@@ -52,7 +52,7 @@ func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
 		Token: chain.Asset{Chain: testID, Ref: b.gold.String()}, Amount: money.FromUint64(ordinary), Budget: money.FromUint64(5_000_000),
 		FinalDepth: depth, Expires: true, Reverts: true, Gaps: true, Faults: true, Sweeps: true,
-		Nodes: nodes, Quorum: need, Sums: true, NoForks: true, Hidden: true, Worlds: 1,
+		Nodes: nodes, Quorum: need, Sums: true, NoForks: true, Hidden: true, Worlds: 2,
 	}
 }
 
@@ -96,8 +96,9 @@ func (b *bench) Mine(n int) {
 	b.mine(n)
 }
 
-func (b *bench) Reorg(int, bool)                   { b.t.Fatal("this chain has no forks") }
-func (b *bench) Divert(chain.TxID) chain.TxID      { b.t.Fatal("nothing is replaced here"); return "" }
+func (b *bench) Reorg(int, bool)              { b.t.Fatal("this chain has no forks") }
+func (b *bench) Divert(chain.TxID) chain.TxID { b.t.Fatal("nothing is replaced here"); return "" }
+
 func (b *bench) Usurp(chain.Attempt) chain.TxID    { b.t.Fatal("there are no slots here"); return "" }
 func (b *bench) Address(name string) chain.Address { return codec.Make([]byte(name)) }
 

@@ -183,7 +183,7 @@ func (c *Chain) landed(ctx context.Context, tx *sol.Transaction, at standing) (c
 			Meta *wireMeta `json:"meta"`
 		}
 		if err := typed(n.Call(ctx, &w, "getTransaction", sig, options{
-			"commitment": confirmed, "encoding": "json", "maxSupportedTransactionVersion": 0,
+			"commitment": confirmed, "encoding": "json", "maxSupportedTransactionVersion": newestVersion,
 		})); err != nil {
 			return receipt{}, err
 		}

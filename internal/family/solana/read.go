@@ -44,7 +44,7 @@ func (w wireHeader) read(slot uint64) (header, error) {
 func blockOf(ctx context.Context, n *rpc.Node, slot uint64, commitment string) (header, error) {
 	var w wireHeader
 	err := typed(n.Call(ctx, &w, "getBlock", slot, options{
-		"commitment": commitment, "transactionDetails": "none", "rewards": false, "maxSupportedTransactionVersion": 0,
+		"commitment": commitment, "transactionDetails": "none", "rewards": false, "maxSupportedTransactionVersion": newestVersion,
 	}))
 	if errors.Is(err, errSkipped) {
 		return header{slot: slot, skipped: true}, nil

@@ -53,6 +53,8 @@ type rig struct {
 	noticed *suspects
 	gold    sol.PublicKey // a listed mint
 	salt    atomic.Uint64
+	// deposits are addresses whose keys the test has, as a thief would.
+	deposits map[sol.PublicKey]sol.PrivateKey
 }
 
 // suspects are what was noticed.
@@ -332,4 +334,32 @@ func (r *rig) block(slot uint64) chain.Block {
 	}
 	r.ask(&w, "getBlock", slot, object{"commitment": "confirmed", "transactionDetails": "none", "rewards": false})
 	return chain.Block{Height: slot, Hash: w.Blockhash, Parent: w.PreviousBlockhash, Time: time.Unix(w.BlockTime, 0).UTC()}
+}
+
+// newDeposit is an address that is watched, and whose key the test has.
+func (r *rig) newDeposit(i uint32) sol.PublicKey {
+	r.t.Helper()
+	k := key(fmt.Sprintf("deposit %d of %s", i, r.t.Name()))
+	if r.deposits == nil {
+		r.deposits = map[sol.PublicKey]sol.PrivateKey{}
+	}
+	r.deposits[k.PublicKey()] = k
+	return k.PublicKey()
+}
+
+// lands drafts a call, sends it and sees it final.
+func (r *rig) lands(c chain.Call) (chain.Attempt, chain.Status) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	a, err := r.chain.Draft(ctx, c, nil, money.FromUint64(50_000_000))
+	r.ok(err)
+	r.ok(r.chain.Broadcast(ctx, a.Raw))
+	r.mine(1)
+	r.settle()
+	st, err := r.chain.Fate(ctx, a)
+	r.ok(err)
+	if st.Fate != chain.Final {
+		r.t.Fatalf("it is %v", st.Fate)
+	}
+	return a, st
 }

@@ -17,7 +17,7 @@ const mostBytes = 1232
 // How many deposit addresses fit into one transaction: each signs.
 const (
 	maxSources      = 8
-	maxTokenSources = 5
+	maxTokenSources = 6
 )
 
 // MaxSources is how many deposit addresses can be emptied of an asset at a time.

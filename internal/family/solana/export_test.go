@@ -1,0 +1,43 @@
+package solana
+
+import (
+	"encoding/json"
+
+	sol "github.com/gagliardetto/solana-go"
+	fastjson "github.com/go-json-experiment/json"
+
+	"ferry/internal/chain"
+	"ferry/internal/watch"
+)
+
+// Gleaned is what is found in the text of a block, for tests of the decoding alone.
+func Gleaned(text []byte, b chain.Block, to watch.Addresses, mint, program sol.PublicKey) ([]chain.Deposit, []Suspect, error) {
+	var w wireBlock
+	if err := json.Unmarshal(text, &w); err != nil {
+		return nil, nil, err
+	}
+	g := gleaner{id: "solana:test", block: b, to: to, rent: 890_880, mints: map[sol.PublicKey]listing{
+		mint: {mint: mint, program: program, known: true},
+	}}
+	out, err := g.glean(w)
+	return out.found, out.suspects, err
+}
+
+// ReadMint says what a mint's bytes say: its decimals and its extensions.
+func ReadMint(program sol.PublicKey, data []byte) (decimals int, extensions string, ok bool) {
+	n, err := readMint(program, data)
+	return n.decimals, n.extensions, err == nil && n.program == program
+}
+
+// MintExtensions are all that are known by name.
+func MintExtensions() map[uint16]string { return extensions }
+
+// Decoded is how many transactions the answer of a node has: all that a bare client does.
+func Decoded(text []byte) (int, error) {
+	type plain wireBlock // which the decoder reads in the same pass
+	var a struct {
+		Result plain `json:"result"`
+	}
+	err := fastjson.Unmarshal(text, &a)
+	return len(a.Result.Transactions), err
+}
