@@ -40,23 +40,25 @@ type verdict struct {
 }
 
 // sources holds the named deposits of a sweep to its sum: a wish that disagrees with
-// itself is not signed.
+// itself is not signed. Our own account may be among them where coins are spent one by
+// one, to lift a payment that waits.
 func (m *matter) sources(keys shelf) error {
 	if m.wish.Call.To != m.hot {
 		return refuse(Recipient, "sweep %s does not go to our own account", m.wish.ID)
 	}
 	var sum money.Amount
-	seen := map[uint32]bool{}
+	seen := map[chain.Address]bool{}
 	for _, src := range m.wish.Call.Sources {
 		own, err := keys.address(chain.Key{Account: chain.DepositKeys, Index: src.Index})
-		if err != nil || own != src.Address {
+		lifts := src.Address == m.hot && m.hot.Family() == chain.Bitcoin
+		if err != nil || (own != src.Address && !lifts) {
 			return refuse(WrongKeys, "sweep %s: the deposit address %d is not %s", m.wish.ID, src.Index, src.Address.Text())
 		}
 		next, err := sum.Add(src.Amount)
-		if err != nil || src.Amount.IsZero() || seen[src.Index] {
-			return refuse(Amount, "sweep %s names the deposit address %d twice or over nothing", m.wish.ID, src.Index)
+		if err != nil || src.Amount.IsZero() || seen[src.Address] {
+			return refuse(Amount, "sweep %s names the address %s twice or over nothing", m.wish.ID, src.Address.Text())
 		}
-		sum, seen[src.Index] = next, true
+		sum, seen[src.Address] = next, true
 	}
 	if sum != m.wish.Call.Amount {
 		return refuse(Amount, "sweep %s is of %s, its sources have %s", m.wish.ID, m.wish.Call.Amount, sum)
@@ -69,7 +71,7 @@ func (m *matter) source(k chain.Key) (chain.Source, bool) {
 	if k.Account != chain.DepositKeys {
 		return chain.Source{}, false
 	}
-	i := slices.IndexFunc(m.wish.Call.Sources, func(s chain.Source) bool { return s.Index == k.Index })
+	i := slices.IndexFunc(m.wish.Call.Sources, func(s chain.Source) bool { return s.Index == k.Index && s.Address != m.hot })
 	if i < 0 {
 		return chain.Source{}, false
 	}

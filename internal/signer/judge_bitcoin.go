@@ -96,7 +96,7 @@ func (s *bitcoinShelf) inputs(m matter, spent []*wire.TxOut) (uint64, error) {
 	if len(m.paper.Keys) != len(spent) {
 		return 0, refuse(WrongKeys, "%d keys for %d inputs", len(m.paper.Keys), len(spent))
 	}
-	var sum uint64
+	var sum, hot uint64
 	from := map[uint32]uint64{}
 	for i, k := range m.paper.Keys {
 		key, err := s.branches.key(k)
@@ -117,19 +117,32 @@ func (s *bitcoinShelf) inputs(m matter, spent []*wire.TxOut) (uint64, error) {
 			return 0, refuse(Amount, "input %d is worth %d", i, value)
 		}
 		sum += uint64(value)
-		if k.Account != Hot {
+		if k.Account == Hot {
+			hot += uint64(value)
+		} else {
 			from[k.Index] += uint64(value)
 		}
 	}
 	if m.act != sweep {
 		return sum, nil
 	}
+	return sum, m.brought(from, hot)
+}
+
+// brought compares what a sweep takes from each address with what was wished.
+func (m *matter) brought(from map[uint32]uint64, hot uint64) error {
 	for _, src := range m.wish.Call.Sources {
+		if src.Address == m.hot { // what it names of our own account, and a coin that helps
+			if money.FromUint64(hot).Less(src.Amount) {
+				return refuse(Amount, "it spends %d of our own account and not %s", hot, src.Amount)
+			}
+			continue
+		}
 		if has := money.FromUint64(from[src.Index]); has != src.Amount {
-			return 0, refuse(Amount, "it brings %s home from the deposit address %d and not %s", has, src.Index, src.Amount)
+			return refuse(Amount, "it brings %s home from the deposit address %d and not %s", has, src.Index, src.Amount)
 		}
 	}
-	return sum, nil
+	return nil
 }
 
 // outputs adds up what is paid: the recipient once and exactly, the rest to us.

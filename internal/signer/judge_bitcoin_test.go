@@ -331,3 +331,34 @@ func TestBitcoinSweeps(t *testing.T) {
 		})
 	}
 }
+
+// TestBitcoinLifts: a payment that waits is lifted by a sweep of its own change.
+func TestBitcoinLifts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	hot := r.address(regtest, hotKey())
+	r.wish("t", chain.Call{
+		Chain: regtest, To: hot, Amount: money.FromUint64(490_000),
+		Sources: []chain.Source{{Address: hot, Amount: money.FromUint64(490_000)}},
+	}, bitcoinBudget)
+	lift := func(values ...int64) *coinDraft {
+		d := &coinDraft{tx: wire.NewMsgTx(2)}
+		var sum int64
+		for i, v := range values {
+			d.spend(r, uint32(i), hotKey(), v)
+			sum += v
+		}
+		d.tx.AddTxOut(wire.NewTxOut(sum-15_000, script(r, hot.Text())))
+		return d
+	}
+	d := lift(490_000, 30_000)
+	d.check(r, r.sign(d.paper(r)))
+	r.refused(lift(480_000, 9999).paper(r), signer.Amount)
+	d = lift(490_000, 30_001)
+	d.tx.TxOut[0].PkScript = script(r, bobText)
+	r.refused(d.paper(r), signer.Recipient)
+	// Elsewhere nobody lifts.
+	sweepWish(r, cluster, "", solBudget)
+	r.change("t", func(k *send.Record) { k.Transfer.Call.Sources[0].Address = r.address(cluster, hotKey()) })
+	r.refused(solPaper(r, solTransfer(r.sol(hotKey()), r.sol(hotKey()), 300)), signer.WrongKeys)
+}

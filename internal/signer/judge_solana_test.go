@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
+	ataprogram "github.com/gagliardetto/solana-go/programs/associated-token-account"
+	computebudget "github.com/gagliardetto/solana-go/programs/compute-budget"
+	"github.com/gagliardetto/solana-go/programs/system"
+	tokenprogram "github.com/gagliardetto/solana-go/programs/token"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
@@ -148,6 +152,20 @@ func TestSolanaSigns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSolanaReadsTheLibrarysInstructions: what the library writes for callers is read.
+func TestSolanaReadsTheLibrarysInstructions(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	hot := r.sol(hotKey())
+	solWish(r, mintText)
+	r.sign(solPaper(r,
+		computebudget.NewSetComputeUnitLimitInstruction(90_000).Build(), computebudget.NewSetComputeUnitPriceInstruction(7).Build(),
+		ataprogram.NewCreateIdempotentInstructionWithTokenProgram(hot, carol, mint, solana.TokenProgramID).Build(),
+		tokenprogram.NewTransferCheckedInstruction(5000, 6, ata(hot), mint, ata(carol), hot, nil).Build()))
+	solWish(r, "")
+	r.sign(solPaper(r, system.NewTransferInstruction(5000, hot, carol).Build()))
 }
 
 func TestSolanaRefusesOtherTransactions(t *testing.T) {

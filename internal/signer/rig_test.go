@@ -39,12 +39,15 @@ func seeded(t *testing.T) *rand.Rand {
 
 // book is a store that holds wishes and halts.
 type book struct {
+	mu      sync.Mutex
 	records map[send.ID]send.Record
 	halted  map[chain.ID]string
 	down    error
 }
 
 func (b *book) Transfer(_ context.Context, id send.ID) (send.Record, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	r, ok := b.records[id]
 	if !ok {
 		return r, fmt.Errorf("transfer %s: %w", id, send.ErrUnknown)
@@ -52,7 +55,23 @@ func (b *book) Transfer(_ context.Context, id send.ID) (send.Record, error) {
 	return r, b.down
 }
 
-func (b *book) Halted(_ context.Context, id chain.ID) (string, error) { return b.halted[id], nil }
+func (b *book) Halted(_ context.Context, id chain.ID) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.halted[id], nil
+}
+
+func (b *book) halt(id chain.ID, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.halted[id] = why
+}
+
+func (b *book) put(id send.ID, r send.Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.records[id] = r
+}
 
 // brokenHalts cannot say whether a chain is halted.
 type brokenHalts struct{}
@@ -118,22 +137,22 @@ func (r *rig) address(id chain.ID, k chain.Key) chain.Address {
 // wish stores a transfer of 600 dollars.
 func (r *rig) wish(id send.ID, c chain.Call, maxFee uint64) {
 	c.From, c.Asset.Chain = signer.Hot, c.Chain
-	r.book.records[id] = send.Record{Open: true, Job: send.Job{Transfer: send.Transfer{
+	r.book.put(id, send.Record{Open: true, Job: send.Job{Transfer: send.Transfer{
 		ID: id, Order: "ord_x", Call: c, USD: 600 * money.Dollar, MaxFee: money.FromUint64(maxFee),
-	}}}
+	}}})
 }
 
 // keep stores a signed transaction as an attempt.
 func (r *rig) keep(id send.ID, raw []byte) {
 	rec := r.book.records[id]
 	rec.Attempts = append(rec.Attempts, send.Kept{N: len(rec.Attempts) + 1, Attempt: chain.Attempt{Raw: raw}})
-	r.book.records[id] = rec
+	r.book.put(id, rec)
 }
 
 func (r *rig) change(id send.ID, f func(*send.Record)) {
 	rec := r.book.records[id]
 	f(&rec)
-	r.book.records[id] = rec
+	r.book.put(id, rec)
 }
 
 func (r *rig) sign(p chain.Paper) []byte {
@@ -169,7 +188,7 @@ func commonRefusals(t *testing.T, good func(r *rig) chain.Paper) {
 		{"another was found", func(r *rig, _ *chain.Paper) { r.change("t", func(k *send.Record) { k.Transfer.ID = "u" }) }, signer.NotWished},
 		{"closed", func(r *rig, _ *chain.Paper) { r.change("t", func(k *send.Record) { k.Open = false }) }, signer.Closed},
 		{"vigil", func(r *rig, _ *chain.Paper) { r.change("t", func(k *send.Record) { k.Open, k.Vigil = false, true }) }, signer.Closed},
-		{"halted", func(r *rig, p *chain.Paper) { r.book.halted[p.Chain] = "somebody took money" }, signer.Halted},
+		{"halted", func(r *rig, p *chain.Paper) { r.book.halt(p.Chain, "somebody took money") }, signer.Halted},
 		{"another chain of ours", func(_ *rig, p *chain.Paper) { p.Chain = other(p.Chain) }, signer.WrongChain},
 		{"a chain of nobody", func(_ *rig, p *chain.Paper) { p.Chain = "eip155:999" }, signer.WrongChain},
 		{"wished elsewhere", func(r *rig, p *chain.Paper) {

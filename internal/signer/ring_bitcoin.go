@@ -31,11 +31,7 @@ func newBitcoinShelf(seed []byte, network string) (shelf, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q is none of Bitcoin's networks", network)
 	}
-	coin := uint32(1)
-	if network == "mainnet" {
-		coin = 0
-	}
-	b, err := newBranches(seed, 84, coin, 0)
+	b, err := newBranches(seed, 84, coinType(network), 0)
 	return &bitcoinShelf{branches: b, params: params}, err
 }
 
