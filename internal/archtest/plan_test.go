@@ -95,7 +95,7 @@ var inTests = map[string]string{
 	"family/evm":        "family/familytest devnet devnet/devnettest signer",
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer",
-	"treasury":          doors + " " + helpers + " house",
+	"treasury":          doors + " " + helpers + " house watch",
 	"family/familytest": "family/sim",
 	"api":               "api/contract/contracttest",
 	"api/contract":      "api/contract/contracttest",
