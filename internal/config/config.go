@@ -27,6 +27,7 @@ type Config struct {
 	Limits         limit.IPLimits
 	Market         Market
 	Prices         []Source
+	Treasury       Treasury
 	// Operators may use the operators' API; without any nobody may.
 	Operators []Operator
 }
@@ -104,7 +105,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Limits: readLimits(r, r.table(raw, "limits")), Market: readMarket(r, r.table(raw, "market")),
 		Prices: readPrices(r, raw), Tokens: readTokens(r, raw),
 
-		Operators: readOperators(r, raw),
+		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
 	}
 	if err := r.err(); err != nil {
 		return Config{}, err

@@ -18,6 +18,7 @@ func (c Config) String() string {
 	line("[orders]\nfunding = %q\nconfirming = %q\nexecuting = %q\nsending = %q\nheld = %q\nrefunding = %q\nrecovery = %q",
 		c.Orders.Funding, p.Confirming, p.Executing, p.Sending, p.Held, p.Refunding, p.Recovery)
 	c.showDoor(line)
+	c.showTreasury(line)
 	for _, ch := range c.Chains {
 		assets := make([]string, len(ch.Assets))
 		for i, a := range ch.Assets {
@@ -78,6 +79,9 @@ func (c Config) showDoor(line func(string, ...any)) {
 	}
 	for _, t := range c.Tokens {
 		line("\n[[tokens]]\nasset = %s\nsymbol = %s\ndecimals = %d\ndust = %q", quote(t.Asset.String()), quote(t.Symbol), t.Decimals, t.Dust)
+		if n, ok := c.Treasury.Minimums[t.Asset]; ok {
+			line("minimum = %q", n)
+		}
 	}
 }
 

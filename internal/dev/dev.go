@@ -30,6 +30,7 @@ import (
 	"ferry/internal/secret"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/treasury"
 )
 
 // Options say how the network is started.
@@ -145,6 +146,10 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // it never fails
 	cfg := config(secret.New(string(raw)), o)
+	cfg.Sweep = &treasury.SweepConfig{
+		Account: order.HotWallet, Least: 5 * money.Dollar, Enough: 1_000 * money.Dollar, Age: 10 * time.Minute, Sources: 50, AtOnce: 4,
+		Share: money.Whole / 10, FeeFactor: 6, Hurry: 10 * time.Minute,
+	}
 	if o.Change != nil {
 		o.Change(&cfg)
 	}

@@ -104,7 +104,7 @@ func newNetwork(ctx context.Context, db *store.DB, now time.Time) (*Network, []f
 		f.chain.Confirmations, f.chain.BlockTime = finalDepth, blockTime
 		c := net.Chain()
 		chains = append(chains, front.Chain{
-			Chain: f.chain, Assets: listedOf(f.chain.ID), Codec: f.codec, Deriver: c, Own: net.Own(order.HotWallet),
+			Chain: f.chain, Assets: listedOf(f.chain.ID), Codec: f.codec, Keys: c, View: c, Own: net.Own(order.HotWallet),
 			Reader: c, Mempool: c, Sender: c, Window: 4 * uint64(net.Config().Keep),
 			Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: finalDepth}, {Confirmations: finalDepth + 1, Finalized: true}},
 		})

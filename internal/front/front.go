@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"ferry/internal/api"
 	"ferry/internal/api/operator"
 	"ferry/internal/api/routes"
+	"ferry/internal/chain"
 	"ferry/internal/daemon"
 	"ferry/internal/desk"
 	"ferry/internal/limit"
@@ -26,6 +28,7 @@ import (
 	"ferry/internal/secret"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/treasury"
 )
 
 // Config is how the service behaves.
@@ -37,6 +40,11 @@ type Config struct {
 	Access   access.Config
 	Proxies  access.Proxies
 	Terms    market.Terms // of what is sold from the treasury
+	// Sweep is how deposits are brought home; nil leaves them where they are.
+	Sweep *treasury.SweepConfig
+	// Minimums are what the wallet must have of an asset for anything of it to be sold;
+	// of a chain's own coin, for anything on that chain to be sold.
+	Minimums map[chain.Asset]money.Amount
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
@@ -62,6 +70,7 @@ type Front struct {
 
 	cfg       Config
 	db        *store.DB
+	addresses *treasury.Addresses // nil where no chain has keys
 	clock     *daemon.Clock
 	daemon    *daemon.Daemon
 	directory *access.Directory
@@ -79,6 +88,9 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	if f.clock, err = daemon.NewClock(ctx, cfg.Log, db.Time); err != nil {
 		return nil, err
 	}
+	if all, f.addresses, err = leased(all, db, cfg.Log); err != nil {
+		return nil, err
+	}
 	known, err := newChains(all)
 	if err != nil {
 		return nil, err
@@ -91,7 +103,7 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 		return nil, err
 	}
 	rates := market.Rates{Listing: listing, Now: f.clock.Now}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Chains: known.served(), Log: cfg.Log}, db, rates); err != nil {
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Log: cfg.Log}, db, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
@@ -110,7 +122,7 @@ func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, 
 	if err != nil {
 		return nil, err
 	}
-	free := &treasury{books: f.db, now: f.clock.Now}
+	free := &stock{books: f.db, now: f.clock.Now, least: f.cfg.Minimums}
 	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms}, listing, free, tariff)
 	if err != nil {
 		return nil, err
@@ -217,7 +229,11 @@ func (f *Front) Run(ctx context.Context) error {
 		g.Go(func() error { return f.shared.Run(ctx) })
 	}
 	g.Go(func() error { return f.keepUses(ctx) })
-	return g.Wait()
+	err := g.Wait()
+	if f.addresses != nil {
+		err = errors.Join(err, f.addresses.Close())
+	}
+	return err
 }
 
 // Ready makes what is needed before the first request: prices.

@@ -127,11 +127,11 @@ func (a *Auditor) Step(ctx context.Context, now time.Time) error {
 		if err == nil && f.Missing() != "" {
 			f, err = a.chain(ctx, c)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrUnread): // whoever reads it says why
+		case err != nil:
 			errs = append(errs, fmt.Errorf("audit of %s: %w", c.ID, err))
-			continue
-		}
-		if why := f.Missing(); why != "" {
+		default:
 			errs = append(errs, a.Halt(ctx, f, now))
 		}
 	}

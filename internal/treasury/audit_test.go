@@ -231,8 +231,11 @@ func TestNotKnowingIsNoFinding(t *testing.T) {
 		if _, err := n.Reorg(12, sim.ReorgOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Step(t.Context(), tl.Now); !errors.Is(err, treasury.ErrUnread) {
+		if _, err := a.Audit(t.Context()); !errors.Is(err, treasury.ErrUnread) {
 			t.Errorf("a branch that nobody read: %v", err)
+		}
+		if err := a.Step(t.Context(), tl.Now); err != nil {
+			t.Errorf("a branch that nobody read is trouble: %v", err)
 		}
 		if why, err := tl.DB.Halted(t.Context(), house.EVM); err != nil || why != "" {
 			t.Errorf("halted because %q (%v)", why, err)
