@@ -97,7 +97,7 @@ var inTests = map[string]string{
 	"family/evm":        "family/familytest devnet devnet/devnettest signer",
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer",
-	"treasury":          doors + " " + helpers + " house",
+	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",
 	"api":               "api/contract/contracttest",

@@ -28,6 +28,7 @@ type Config struct {
 	Market         Market
 	Prices         []Source
 	Wallet         Wallet
+	Treasury       Treasury
 	// Operators may use the operators' API; without any nobody may.
 	Operators []Operator
 }
@@ -113,7 +114,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Limits: readLimits(r, r.table(raw, "limits")), Market: readMarket(r, r.table(raw, "market")),
 		Prices: readPrices(r, raw), Tokens: readTokens(r, raw),
 
-		Operators: readOperators(r, raw),
+		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
 	}
 	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
 	if err := r.err(); err != nil {

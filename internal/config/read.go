@@ -160,7 +160,11 @@ var known = schema{
 		"fixedRates": nil, "priceQuorum": nil,
 	},
 	"prices": {"name": nil, "kind": nil, "path": nil, "url": nil, "values": nil, "fields": nil},
-	"tokens": {"asset": nil, "symbol": nil, "decimals": nil, "dust": nil},
+	"tokens": {"asset": nil, "symbol": nil, "decimals": nil, "dust": nil, "minimum": nil},
+	"treasury": {
+		"sweep": nil, "sweepLeastUsd": nil, "sweepEnoughUsd": nil, "sweepAge": nil, "sweepAddresses": nil, "sweepCostPercent": nil,
+		"auditEvery": nil,
+	},
 }
 
 // unknown refuses every key that the schema does not have.

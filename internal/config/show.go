@@ -22,6 +22,7 @@ func (c Config) String() string {
 		line("\n[wallet]\nseedFile = %s\npassphraseFile = %s\nsignerSocket = %s\nmaxFeePercent = %q",
 			quote(w.SeedFile), quote(w.PassphraseFile), quote(w.Socket), w.FeeShare)
 	}
+	c.showTreasury(line)
 	for _, ch := range c.Chains {
 		assets := make([]string, len(ch.Assets))
 		for i, a := range ch.Assets {
@@ -83,6 +84,9 @@ func (c Config) showDoor(line func(string, ...any)) {
 	}
 	for _, t := range c.Tokens {
 		line("\n[[tokens]]\nasset = %s\nsymbol = %s\ndecimals = %d\ndust = %q", quote(t.Asset.String()), quote(t.Symbol), t.Decimals, t.Dust)
+		if n, ok := c.Treasury.Minimums[t.Asset]; ok {
+			line("minimum = %q", n)
+		}
 	}
 }
 

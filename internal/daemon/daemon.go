@@ -25,6 +25,7 @@ type Chain struct {
 	Reader  watch.Reader
 	Mempool watch.Mempool // nil where the chain shows none
 	Sender  send.Chain
+	View    treasury.View // nil where it is not compared with the books
 }
 
 // Store is everything that the rooms keep.
@@ -34,6 +35,7 @@ type Store interface {
 	settle.Store
 	feed.Log
 	treasury.Sweeps
+	treasury.Books
 }
 
 // Config is what a daemon is built from.
@@ -55,6 +57,7 @@ type Daemon struct {
 	watchers []*watch.Watcher
 	senders  []*send.Sender
 	sweeper  *treasury.Sweeper // nil where deposits stay where they are
+	auditor  *treasury.Auditor // nil where no chain is compared with the books
 	names    []chain.ID
 }
 
@@ -101,6 +104,9 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 			return nil, err
 		}
 	}
+	if d.auditor, err = newAuditor(cfg, st); err != nil {
+		return nil, err
+	}
 	if d.Hub, err = feed.NewHub(ctx, st); err != nil {
 		return nil, err
 	}
@@ -114,6 +120,19 @@ func sweepPorts(cfg Config, st Store, rates settle.Rates) treasury.SweepPorts {
 		p.Assets = append(p.Assets, c.Assets...)
 	}
 	return p
+}
+
+func newAuditor(cfg Config, st Store) (*treasury.Auditor, error) {
+	var all []treasury.Audited
+	for _, c := range cfg.Chains {
+		if c.View != nil {
+			all = append(all, treasury.Audited{ID: c.ID, Assets: c.Assets, View: c.View})
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to compare, which is no error
+	}
+	return treasury.NewAuditor(order.HotWallet, st, all...)
 }
 
 // Look has the watcher of a chain look now instead of at its next turn.

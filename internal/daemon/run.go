@@ -10,10 +10,13 @@ import (
 )
 
 // Pace is how often the loops look by themselves.
-type Pace struct{ Watch, Settle, Send, Feed, Sweep time.Duration }
+type Pace struct{ Watch, Settle, Send, Feed, Sweep, Audit time.Duration }
 
-// sweepPace is how often the treasury looks where nobody said: nothing waits for it.
-const sweepPace = 30 * time.Second
+// How often the treasury looks where nobody said: nothing waits for it.
+const (
+	sweepPace = 30 * time.Second
+	auditPace = 10 * time.Minute
+)
 
 // maxPause bounds how long a loop rests after trouble.
 const maxPause = 30 * time.Second
@@ -39,6 +42,11 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	if d.sweeper != nil {
 		g.Go(func() error {
 			return d.loop(ctx, beat{"sweep", cmp.Or(p.Sweep, sweepPace), nil}, func() error { return d.sweeper.Step(ctx, now()) })
+		})
+	}
+	if d.auditor != nil {
+		g.Go(func() error {
+			return d.loop(ctx, beat{"audit", cmp.Or(p.Audit, auditPace), nil}, func() error { return d.auditor.Step(ctx, now()) })
 		})
 	}
 	g.Go(func() error {

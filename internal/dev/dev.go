@@ -192,11 +192,9 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		chains[i].Funding = o.Funding
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
-	if o.Local != nil {
-		cfg.Sweep = &treasury.SweepConfig{
-			Account: order.HotWallet, Least: 2 * money.Dollar, Enough: 500 * money.Dollar, Age: time.Minute,
-			Sources: 6, AtOnce: 2, Share: money.Whole / 10, FeeFactor: 6, Hurry: 10 * time.Minute,
-		}
+	cfg.Sweep = &treasury.SweepConfig{
+		Account: order.HotWallet, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: time.Minute, Sources: 50, AtOnce: 4,
+		Share: money.Whole / 10, FeeFactor: 6, Hurry: 10 * time.Minute,
 	}
 	if o.Change != nil {
 		o.Change(&cfg)

@@ -16,7 +16,6 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/nodes"
 	"ferry/internal/signer"
-	"ferry/internal/treasury"
 	"ferry/internal/watch"
 )
 
@@ -174,16 +173,6 @@ func (l *local) join(ctx context.Context) error {
 		return err
 	}
 	l.keys = keys
-	var real []chain.ID
-	for _, t := range l.told() {
-		if l.rpcs[t.ID] != "" {
-			real = append(real, t.ID)
-		}
-	}
-	addresses, err := treasury.NewAddresses(treasury.DefaultAddresses(l.log), keys, l.db, real...)
-	if err != nil {
-		return err
-	}
 	for _, t := range l.told() {
 		if l.rpcs[t.ID] == "" {
 			continue
@@ -202,7 +191,7 @@ func (l *local) join(ctx context.Context) error {
 				cfg.Assets = append(cfg.Assets, a.Asset)
 			}
 		}
-		c, err := nodes.Open(ctx, cfg, keys, addresses)
+		c, err := nodes.Open(ctx, cfg, keys)
 		if err != nil {
 			return err
 		}

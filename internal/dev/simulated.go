@@ -111,7 +111,7 @@ func (n *Network) simulate(ctx context.Context, db *store.DB, s simulation, now 
 	s.chain.Confirmations, s.chain.BlockTime = finalDepth, blockTime
 	c := net.Chain()
 	n.chains = append(n.chains, front.Chain{
-		Chain: s.chain, Assets: listed, Codec: s.codec, Deriver: c, Own: net.Own(order.HotWallet),
+		Chain: s.chain, Assets: listed, Codec: s.codec, Keys: c, View: c, Own: net.Own(order.HotWallet),
 		Reader: c, Mempool: c, Sender: c, Window: 4 * uint64(net.Config().Keep),
 		Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: finalDepth}, {Confirmations: finalDepth + 1, Finalized: true}},
 	})

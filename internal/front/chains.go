@@ -14,6 +14,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/send"
+	"ferry/internal/treasury"
 	"ferry/internal/watch"
 )
 
@@ -35,9 +36,13 @@ type Deriver interface {
 // Chain is a chain with everything the rooms need of it.
 type Chain struct {
 	desk.Chain
-	Assets  []market.Asset
-	Codec   Codec
+	Assets []market.Asset
+	Codec  Codec
+	// Deriver hands out its deposit addresses. It may be left out where Keys are known:
+	// then they are leased from the store, and what comes to them can be brought home.
 	Deriver Deriver
+	Keys    treasury.Keys
+	View    treasury.View // nil where it is not compared with the books
 	Own     chain.Address // the hot wallet
 	Reader  watch.Reader
 	Mempool watch.Mempool
@@ -128,7 +133,7 @@ func (c *chains) served() []daemon.Chain {
 	var all []daemon.Chain
 	for _, one := range c.all {
 		d := daemon.Chain{
-			ID: one.ID, Tiers: one.Tiers, Window: one.Window, Reader: one.Reader, Mempool: one.Mempool, Sender: one.Sender,
+			ID: one.ID, Tiers: one.Tiers, Window: one.Window, Reader: one.Reader, Mempool: one.Mempool, Sender: one.Sender, View: one.View,
 		}
 		for _, a := range one.Assets {
 			d.Assets = append(d.Assets, a.Asset)

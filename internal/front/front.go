@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"ferry/internal/api"
 	"ferry/internal/api/operator"
 	"ferry/internal/api/routes"
+	"ferry/internal/chain"
 	"ferry/internal/daemon"
 	"ferry/internal/desk"
 	"ferry/internal/limit"
@@ -38,6 +40,11 @@ type Config struct {
 	Access   access.Config
 	Proxies  access.Proxies
 	Terms    market.Terms // of what is sold from the treasury
+	// Sweep is how deposits are brought home; nil leaves them where they are.
+	Sweep *treasury.SweepConfig
+	// Minimums are what the wallet must have of an asset for anything of it to be sold;
+	// of a chain's own coin, for anything on that chain to be sold.
+	Minimums map[chain.Asset]money.Amount
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
@@ -53,8 +60,6 @@ type Config struct {
 	// Gate lays something over the store that the daemon's rooms work with: what a test
 	// puts there. Nil lays nothing.
 	Gate func(daemon.Store) daemon.Store
-	// Sweep is how deposits are brought home; nil leaves them where they are.
-	Sweep *treasury.SweepConfig
 	// Rows are served beside the API's own: what a bench or a test asks for.
 	Rows []api.Operation
 }
@@ -68,6 +73,7 @@ type Front struct {
 
 	cfg       Config
 	db        *store.DB
+	addresses *treasury.Addresses // nil where no chain has keys
 	clock     *daemon.Clock
 	daemon    *daemon.Daemon
 	directory *access.Directory
@@ -83,6 +89,9 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	f := &Front{cfg: cfg, db: db}
 	var err error
 	if f.clock, err = daemon.NewClock(ctx, cfg.Log, db.Time); err != nil {
+		return nil, err
+	}
+	if all, f.addresses, err = leased(all, db, cfg.Log); err != nil {
 		return nil, err
 	}
 	known, err := newChains(all)
@@ -120,7 +129,7 @@ func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, 
 	if err != nil {
 		return nil, err
 	}
-	free := &purse{books: f.db, now: f.clock.Now}
+	free := &stock{books: f.db, now: f.clock.Now, least: f.cfg.Minimums}
 	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms}, listing, free, tariff)
 	if err != nil {
 		return nil, err
@@ -227,7 +236,11 @@ func (f *Front) Run(ctx context.Context) error {
 		g.Go(func() error { return f.shared.Run(ctx) })
 	}
 	g.Go(func() error { return f.keepUses(ctx) })
-	return g.Wait()
+	err := g.Wait()
+	if f.addresses != nil {
+		err = errors.Join(err, f.addresses.Close())
+	}
+	return err
 }
 
 // Ready makes what is needed before the first request: prices.

@@ -3,12 +3,16 @@ package front
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/ledger"
 	"ferry/internal/money"
+	"ferry/internal/store"
+	"ferry/internal/treasury"
 )
 
 // ledgers is where balances are.
@@ -20,10 +24,11 @@ type ledgers interface {
 // is refused by the books.
 const freshFor = time.Second
 
-// purse says what of an asset is free.
-type purse struct {
+// stock says what of an asset is free.
+type stock struct {
 	books ledgers
 	now   func() time.Time
+	least map[chain.Asset]money.Amount // what the wallet must have for anything to be sold
 
 	mu    sync.Mutex
 	known map[chain.Asset]freed
@@ -34,8 +39,23 @@ type freed struct {
 	at time.Time
 }
 
-// Free implements market.Treasury.
-func (t *purse) Free(ctx context.Context, a chain.Asset) (money.Amount, error) {
+// Free implements market.Treasury. Of an asset nothing is free while the wallet has
+// less of it than it must have, or less of the coin that its payouts are paid for with.
+func (t *stock) Free(ctx context.Context, a chain.Asset) (money.Amount, error) {
+	free, err := t.has(ctx, a)
+	if err != nil || free.Less(t.least[a]) {
+		return money.Amount{}, err
+	}
+	if coin := a.Chain.Native(); a != coin && !t.least[coin].IsZero() {
+		if gas, err := t.has(ctx, coin); err != nil || gas.Less(t.least[coin]) {
+			return money.Amount{}, err
+		}
+	}
+	return free, nil
+}
+
+// has is what of an asset is in the wallet and nobody has a claim to.
+func (t *stock) has(ctx context.Context, a chain.Asset) (money.Amount, error) {
 	now := t.now()
 	t.mu.Lock()
 	k, ok := t.known[a]
@@ -55,4 +75,39 @@ func (t *purse) Free(ctx context.Context, a chain.Asset) (money.Amount, error) {
 	}
 	t.known[a] = freed{free, now}
 	return free, nil
+}
+
+// leased makes the chains whose keys are known hand out addresses from the store, which
+// can be emptied.
+func leased(all []Chain, db *store.DB, log *slog.Logger) ([]Chain, *treasury.Addresses, error) {
+	keys := byChain{}
+	var ids []chain.ID
+	for _, c := range all {
+		if c.Keys != nil {
+			keys[c.ID] = c.Keys
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return all, nil, nil
+	}
+	addresses, err := treasury.NewAddresses(treasury.DefaultAddresses(log), keys, db, ids...)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].Keys != nil {
+			all[i].Deriver = addresses
+		}
+	}
+	return all, addresses, nil
+}
+
+// byChain are the keys of several chains.
+type byChain map[chain.ID]treasury.Keys
+
+// Address implements treasury.Keys.
+func (k byChain) Address(ctx context.Context, id chain.ID, of chain.Key) (chain.Address, error) {
+	return k[id].Address(ctx, id, of)
 }

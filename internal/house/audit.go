@@ -23,6 +23,9 @@ type Finding struct {
 	// DoublePayments counts names that landed more than once and orders that were
 	// both paid and refunded.
 	DoublePayments int
+	// Compared and Unread count the chains that the treasury's own audit could compare
+	// and those that were not read far enough.
+	Compared, Unread int
 }
 
 // Err is nil for an empty finding.
@@ -91,7 +94,11 @@ func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 			r.trouble("%s: the wallets have %s beside what the books explain", asset, r.sums[asset])
 		}
 	}
-	return r.out, r.checkFeed()
+	if err := r.checkTreasury(); err != nil {
+		return r.out, err
+	}
+	err := r.checkFeed()
+	return r.out, err
 }
 
 func (r *round) trouble(format string, args ...any) {

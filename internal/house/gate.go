@@ -202,6 +202,14 @@ func (g gatedStore) Sweep(ctx context.Context, t send.Transfer, now time.Time) e
 	return crossErr(g.h, "store", "Sweep", func() error { return g.in.Sweep(ctx, t, now) })
 }
 
+func (g gatedStore) Read(ctx context.Context, id chain.ID, height uint64) (chain.Block, error) {
+	return st(g, "Read", func() (chain.Block, error) { return g.in.Read(ctx, id, height) })
+}
+
+func (g gatedStore) Moment(ctx context.Context, id chain.ID, height uint64) (treasury.Moment, error) {
+	return st(g, "Moment", func() (treasury.Moment, error) { return g.in.Moment(ctx, id, height) })
+}
+
 func (g gatedStore) Woken() <-chan struct{} { return g.in.Woken() }
 
 // gatedReader, gatedMempool and gatedSender are a chain behind a gate.

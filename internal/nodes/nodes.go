@@ -51,9 +51,9 @@ type Signer interface {
 const remembered = 256
 
 // Open makes the chain and asks its nodes whether they are what they should be.
-func Open(ctx context.Context, c Config, keys Signer, addresses front.Deriver) (front.Chain, error) {
+func Open(ctx context.Context, c Config, keys Signer) (front.Chain, error) {
 	f := front.Chain{
-		Chain: c.Told, Assets: c.Assets, Deriver: addresses, Tiers: c.Tiers, Funding: c.Funding, Window: max(remembered, 2*c.FinalDepth),
+		Chain: c.Told, Assets: c.Assets, Keys: keys, Tiers: c.Tiers, Funding: c.Funding, Window: max(remembered, 2*c.FinalDepth),
 	}
 	for _, t := range c.Tiers {
 		f.Window = max(f.Window, 2*t.Confirmations)

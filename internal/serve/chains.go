@@ -105,7 +105,7 @@ func (s *Service) simulated(c config.Chain, tokens map[chain.Asset]market.Asset)
 	}
 	s.nets = append(s.nets, network{net, c.BlockTime})
 	on := net.Chain()
-	f.Deriver, f.Own, f.Reader, f.Mempool, f.Sender = on, net.Own(order.HotWallet), on, on, on
+	f.Keys, f.View, f.Own, f.Reader, f.Mempool, f.Sender = on, on, net.Own(order.HotWallet), on, on, on
 	f.Window = 4 * uint64(net.Config().Keep)
 	return f, nil
 }

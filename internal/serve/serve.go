@@ -16,9 +16,11 @@ import (
 	"ferry/internal/daemon"
 	"ferry/internal/front"
 	"ferry/internal/market"
+	"ferry/internal/order"
 	"ferry/internal/quote"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/treasury"
 )
 
 // Service is everything that a configuration asks for.
@@ -104,6 +106,13 @@ func settings(c config.Config, o Options) (front.Config, error) {
 		}},
 		Terms:  market.Terms{Spread: c.Market.Spread, Min: c.Market.Min, Max: c.Market.Max, Fixed: c.Market.Fixed},
 		Offers: offers, Slippage: c.Market.Slippage, Prices: board(c), Version: o.Version, Revision: o.Revision, Server: c.API.URL, Log: o.Log,
+	}
+	cfg.Pace.Audit, cfg.Minimums = c.Treasury.AuditEvery, c.Treasury.Minimums
+	if c.Treasury.Sweep {
+		cfg.Sweep = &treasury.SweepConfig{
+			Account: order.HotWallet, Least: c.Treasury.Least, Enough: c.Treasury.Enough, Age: c.Treasury.Age,
+			Sources: int(c.Treasury.Sources), AtOnce: 4, Share: c.Treasury.Cost, FeeFactor: 6, Hurry: 10 * time.Minute,
+		}
 	}
 	for _, p := range c.Operators {
 		cfg.Operators = append(cfg.Operators, operator.Operator{Name: p.Name, Digest: p.Digest})

@@ -82,15 +82,18 @@ func (s *Settler) do(ctx context.Context, w Work, now time.Time) error {
 	return fmt.Errorf("order %s: nobody can do %T", w.Order, w.Effect)
 }
 
-// closed tells an order how one of its transfers ended.
-func (s *Settler) closed(ctx context.Context, id order.ID, c Closed, now time.Time) error {
+// Event is what the end of a transfer is for its order.
+func (c Closed) Event(id order.ID) (order.Event, error) {
 	r := c.Result
 	if c.Was != nil {
-		ev := order.CostCorrected{Transfer: string(c.Transfer), Tx: r.Tx, Block: r.Block.Hash, Was: *c.Was, Now: r.Cost}
-		_, err := s.Tell(ctx, id, ev, now)
-		return err
+		return order.CostCorrected{Transfer: string(c.Transfer), Tx: r.Tx, Block: r.Block.Hash, Was: *c.Was, Now: r.Cost}, nil
 	}
-	ev, err := id.Outcome(string(c.Transfer), r.Fate == chain.Final, r.Why, order.Landed{Tx: r.Tx, Cost: r.Cost})
+	return id.Outcome(string(c.Transfer), r.Fate == chain.Final, r.Why, order.Landed{Tx: r.Tx, Cost: r.Cost})
+}
+
+// closed tells an order how one of its transfers ended.
+func (s *Settler) closed(ctx context.Context, id order.ID, c Closed, now time.Time) error {
+	ev, err := c.Event(id)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ var whole = map[string]bool{
 	"sqlPostings": true, "sqlReservations": true, "sqlBalances": true, "sqlHalts": true, "sqlClosed": true, "sqlRead": true,
 	"sqlCountOrders": true, "sqlCountWork": true, "sqlCountQueue": true, "sqlCountUntold": true, "sqlCountDeposits": true,
 	"sqlCountTransfers": true, "sqlCountLive": true, "sqlCountBalances": true,
-	"sqlQueue": true, // in the order of its index, and no more than asked for
+	"sqlClosing": true, // audits, and work is what waits to be done
+	"sqlQueue":   true, // in the order of its index, and no more than asked for
 	// Not statements of their own.
 	"sqlCommit": true, "sqlOrders": true, "sqlReservation": true, "sqlTablePresentFmt": true, "sqlMigrationsTable": true, "sqlMigrations": true, "sqlMigrationBegun": true, "sqlMigrationEnded": true,
 }
@@ -64,6 +65,7 @@ func eval(e ast.Expr) (string, bool) {
 		text, ok := map[string]string{
 			"depositColumns": depositColumns, "attemptColumns": attemptColumns, "sqlOrders": sqlOrders,
 			"integratorColumns": integratorColumns, "keyColumns": keyColumns, "entryColumns": entryColumns,
+			"differingColumns": differingColumns,
 		}[e.Name]
 		return text, ok
 	case *ast.BinaryExpr:

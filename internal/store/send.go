@@ -21,7 +21,7 @@ VALUES ($1, $2, $3, $4, TRUE, FALSE, -1, '', '', $5, $6, '', $7)`
 ON CONFLICT (chain, minute) DO UPDATE SET usd = excluded.usd`
 	sqlForgetOutflows = `DELETE FROM outflows WHERE chain = $1 AND minute < $2`
 	sqlCloseTransfer  = `UPDATE transfers SET open = FALSE, fate = $1, tx = $2, landed_height = $3, result = $4 WHERE id = $5`
-	sqlNewClosed      = `INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc) VALUES ($1, $2, $3, $4, 0, 0, '', $5)`
+	sqlNewClosed      = `INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc, transfer) VALUES ($1, $2, $3, $4, 0, 0, '', $5, $6)`
 	sqlSpendSlots     = `UPDATE slots SET spent = TRUE WHERE transfer = $1`
 	sqlRest           = `UPDATE transfers SET vigil = FALSE, landed_height = $1 WHERE id = $2`
 	sqlResult         = `SELECT result FROM transfers WHERE id = $1`
@@ -161,7 +161,7 @@ func (db *DB) End(ctx context.Context, id send.ID, r send.Result, now time.Time)
 		if len(w.Call.Sources) > 0 {
 			return nil // nobody waits for it
 		}
-		t.write(sqlNewClosed, workClosed+"/"+string(id), w.Order, workClosed, micro(now), doc)
+		t.write(sqlNewClosed, workClosed+"/"+string(id), w.Order, workClosed, micro(now), doc, string(id))
 		return nil
 	}})
 }

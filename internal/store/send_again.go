@@ -54,7 +54,7 @@ func (t *tx) landedAgain(id send.ID, k keptTransfer, ended string, landed int64,
 	}
 	t.write(sqlSetResult, doc, a.now.Fate.String(), string(id))
 	if !sweep {
-		t.write(sqlNewClosed, workClosed+"/"+string(id)+"@"+again.Block.Hash, a.wish.Order, workClosed, micro(now), doc)
+		t.write(sqlNewClosed, workClosed+"/"+string(id)+"@"+again.Block.Hash, a.wish.Order, workClosed, micro(now), doc, string(id))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/ledger"
 	"ferry/internal/money"
 	"ferry/internal/send"
 )
@@ -49,6 +50,74 @@ type Lying struct {
 	Index   uint32
 	Amount  money.Amount
 	Since   time.Time // when it was first seen
+}
+
+// Books are what is compared with the chains.
+type Books interface {
+	// Read is the newest block at a height or below that was read of a chain and is
+	// remembered; zero if there is none.
+	Read(ctx context.Context, id chain.ID, height uint64) (chain.Block, error)
+	// Moment is what the books say of a chain at one moment, with everything in which
+	// they may differ from the chain as it is at a height that was read.
+	Moment(ctx context.Context, id chain.ID, height uint64) (Moment, error)
+	// Halt stops a chain until an operator resumes it.
+	Halt(ctx context.Context, id chain.ID, why string, now time.Time) error
+}
+
+// Moment is a chain in the books.
+type Moment struct {
+	// Home is what lies in the wallet, and Lying on deposit addresses.
+	Home, Lying map[chain.Asset]ledger.Balance
+	// Moving are the transfers that are not both landed at the height or below and
+	// booked.
+	Moving []Moving
+	// Differing are the deposits that are booked and not on the chain at the height, or
+	// the other way round.
+	Differing []Differing
+	// Spots are all addresses on which something may lie.
+	Spots []Spot
+}
+
+// Moving is a transfer with what is booked of it.
+type Moving struct {
+	Transfer send.Transfer
+	Booked   Effect
+	// Landed is what it did on the chain at the height; nil where only its attempts say.
+	Landed   *Effect
+	Attempts []send.Kept
+}
+
+// Effect is what a transfer did: whether what it was to move has moved, and what it cost.
+type Effect struct {
+	Moved bool
+	Cost  money.Amount
+}
+
+// Differing is a deposit of which books and chain say another thing.
+type Differing struct {
+	ID     chain.DepositID
+	Asset  chain.Asset
+	Amount money.Amount
+	Booked bool // else it is on the chain
+}
+
+// Spot is an asset on an address.
+type Spot struct {
+	Address chain.Address
+	Asset   chain.Asset
+}
+
+// View is a chain as an audit looks at it. An error means that nothing is known.
+type View interface {
+	// Head is how far the chain is.
+	Head(ctx context.Context) (chain.Head, error)
+	// Balance is what an address has of an asset at a block; an error if that is not on
+	// the branch that ends at the head.
+	Balance(ctx context.Context, a chain.Address, x chain.Asset, at chain.Block) (money.Amount, error)
+	// Fate is what became of an attempt.
+	Fate(ctx context.Context, a chain.Attempt) (chain.Status, error)
+	// Own is the address of one of our accounts.
+	Own(from chain.Account) chain.Address
 }
 
 // Coster says what a call would cost now, in its chain's own coin.

@@ -283,7 +283,7 @@ func (w *world) topUp() error {
 			}
 		}
 		n.Tick(w.now)
-		n.Mine(1)
+		n.Mine(1 + n.Config().FinalDepth) // the books believe it
 	}
 	return nil
 }

@@ -77,6 +77,14 @@ func (n *Net) BalanceAt(hash string, a chain.Address, asset chain.Asset) (money.
 	return n.balanceAt(b, cell{a.Text(), asset.Ref})
 }
 
+// OnBranch reports whether a block, by its hash, is on the canonical branch.
+func (n *Net) OnBranch(hash string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b := n.blocks[hash]
+	return b != nil && n.canonical(b)
+}
+
 // Landing is a transaction of one of our accounts on the canonical branch.
 type Landing struct {
 	Tx       chain.TxID

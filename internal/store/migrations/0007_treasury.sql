@@ -22,3 +22,8 @@ CREATE INDEX deposits_unswept ON deposits (chain, asset, LENGTH(amount), amount,
 
 -- sweep is the asset that a transfer brings home; empty for all other transfers.
 ALTER TABLE transfers ADD COLUMN sweep TEXT NOT NULL DEFAULT '';
+
+-- What an audit looks at: addresses on which something may lie, and transfers that ended
+-- and whose order has not heard of it.
+CREATE INDEX deposits_lying ON deposits (chain, address, asset) WHERE swept_by = '' AND height >= 0;
+ALTER TABLE work ADD COLUMN transfer TEXT NOT NULL DEFAULT '';
