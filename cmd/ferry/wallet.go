@@ -223,7 +223,7 @@ func writeViews(w io.Writer, views []addressView) {
 }
 
 func view(id chain.ID, n signer.Net, k chain.Key, a chain.Address) addressView {
-	v := addressView{Chain: string(id), Account: string(k.Account), Path: signer.Path(n, k), Address: a.Text()}
+	v := addressView{Chain: string(id), Account: string(k.Account), Path: signer.Path(id, n, k), Address: a.Text()}
 	if k.Account == chain.DepositKeys {
 		v.Index = &k.Index
 	}
