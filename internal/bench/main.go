@@ -41,6 +41,7 @@ var benches = []bench{
 	{"create", runCreate},
 	{"me", runMe},
 	{"proofs", runProofs},
+	{"scan-evm", runScanEVM},
 }
 
 func main() {
