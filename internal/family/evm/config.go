@@ -29,8 +29,10 @@ type Config struct {
 	// Tokens are the listed ones. What others emit is never believed.
 	Tokens []Token
 	// Tag names the final block: "finalized", or "safe" where that is enough. Empty is
-	// for chains that have no tags: then Depth blocks make one final.
-	Tag   string
+	// for chains that have no tags.
+	Tag string
+	// Depth is how many blocks make one final for nodes that know no such tag; zero is
+	// that such a node knows nothing.
 	Depth uint64
 	// NoVerify is for chains whose blocks hold what the library cannot read. Without
 	// the roots of the header a quorum must say the same of every payment instead.
