@@ -40,7 +40,8 @@ type Config struct {
 	// NoTrace is for nodes that trace nothing: then payments by contracts are not seen,
 	// and only plain transactions count.
 	NoTrace bool
-	// NoProof is for nodes that prove no state: then a quorum must agree on balances.
+	// NoProof is for nodes that prove no state: then a quorum must agree on balances. It
+	// goes with NoVerify: a proof is worth what the header is worth that it leads to.
 	NoProof bool
 	// MinTip and MaxTip bound what is offered per unit of gas, in the smallest unit of
 	// the chain's coin, whatever nodes say is usual.
@@ -90,6 +91,7 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.NoProof = cfg.NoProof || cfg.NoVerify
 	c := &Chain{cfg: cfg, signer: s, tokens: make(map[common.Address]chain.Asset, len(cfg.Tokens))}
 	if c.number, err = strconv.ParseUint(text, 10, 64); err != nil {
 		return nil, err

@@ -239,7 +239,7 @@ func TestATokenWithOtherDecimalsStopsTheStart(t *testing.T) {
 
 func TestWithoutProofsAQuorumMustAgree(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(c *evm.Config) { c.NoProof, c.NoVerify = true, true })
+	b := newBench(t, func(c *evm.Config) { c.NoVerify = true })
 	to := b.Address("deposit")
 	b.Pay(payment(to))
 	b.Pay(familytest.Payment{From: "another", Outs: []familytest.Out{{To: to, Asset: b.asset(b.token), Amount: money.FromUint64(7)}}})
