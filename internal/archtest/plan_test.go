@@ -78,7 +78,7 @@ var plan = map[string]string{
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
-	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev",
+	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
 	"cmd/ferry": below + " " + doors + " config daemon world front dev serve devnet",
 }
 

@@ -41,7 +41,11 @@ var benches = []bench{
 	{"create", runCreate},
 	{"me", runMe},
 	{"proofs", runProofs},
+<<<<<<< HEAD
 	{"scan-bitcoin", runScanBitcoin},
+=======
+	{"scan-evm", runScanEVM},
+>>>>>>> evm
 }
 
 func main() {

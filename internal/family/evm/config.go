@@ -29,8 +29,10 @@ type Config struct {
 	// Tokens are the listed ones. What others emit is never believed.
 	Tokens []Token
 	// Tag names the final block: "finalized", or "safe" where that is enough. Empty is
-	// for chains that have no tags: then Depth blocks make one final.
-	Tag   string
+	// for chains that have no tags.
+	Tag string
+	// Depth is how many blocks make one final for nodes that know no such tag; zero is
+	// that such a node knows nothing.
 	Depth uint64
 	// NoVerify is for chains whose blocks hold what the library cannot read. Without
 	// the roots of the header a quorum must say the same of every payment instead.
@@ -38,7 +40,8 @@ type Config struct {
 	// NoTrace is for nodes that trace nothing: then payments by contracts are not seen,
 	// and only plain transactions count.
 	NoTrace bool
-	// NoProof is for nodes that prove no state: then a quorum must agree on balances.
+	// NoProof is for nodes that prove no state: then a quorum must agree on balances. It
+	// goes with NoVerify: a proof is worth what the header is worth that it leads to.
 	NoProof bool
 	// MinTip and MaxTip bound what is offered per unit of gas, in the smallest unit of
 	// the chain's coin, whatever nodes say is usual.
@@ -88,6 +91,7 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.NoProof = cfg.NoProof || cfg.NoVerify
 	c := &Chain{cfg: cfg, signer: s, tokens: make(map[common.Address]chain.Asset, len(cfg.Tokens))}
 	if c.number, err = strconv.ParseUint(text, 10, 64); err != nil {
 		return nil, err

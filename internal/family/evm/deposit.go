@@ -23,6 +23,7 @@ type hand struct {
 	// change is what must have happened to its balance between the parent and the block.
 	change *big.Int
 	found  []chain.Deposit
+	paid   bool // somebody says that it was paid
 }
 
 // scan is the reading of one block.

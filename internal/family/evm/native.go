@@ -52,7 +52,7 @@ var tracer = map[string]any{
 // natives finds payments of the chain's own coin.
 func (s *scan) natives(ctx context.Context) ([]chain.Deposit, error) {
 	plain := s.plain()
-	moves := plain
+	moves := append(slices.Clone(plain), s.homeward()...)
 	s.failed()
 	if !s.cfg.NoTrace && len(s.facts) > 0 {
 		var err error
@@ -60,7 +60,7 @@ func (s *scan) natives(ctx context.Context) ([]chain.Deposit, error) {
 			return nil, err
 		}
 	}
-	hands := s.hands(moves, plain)
+	hands := slices.DeleteFunc(s.hands(moves, plain), func(h *hand) bool { return !h.paid })
 	if len(hands) == 0 {
 		return nil, nil
 	}
@@ -89,6 +89,23 @@ func (s *scan) plain() []move {
 	for _, f := range s.facts {
 		if f.OK && f.To != nil && !f.Value.IsZero() && s.to.Has(canonical(*f.To)) {
 			out = append(out, move{tx: f.Hash.Hex(), addr: canonical(*f.To).Text(), gain: *f.Value})
+		}
+	}
+	return out
+}
+
+// homeward is what our own sweeps took. The sweeper does it exactly or not at all, and
+// for nobody but us.
+func (s *scan) homeward() []move {
+	var out []move
+	for _, f := range s.facts {
+		if !f.OK || f.To == nil || *f.To != s.sweeper || len(f.Data) < 4 {
+			continue
+		}
+		for _, p := range s.swept(f.Data) {
+			if from := canonical(p.from); p.token == (common.Address{}) && s.to.Has(from) {
+				out = append(out, move{tx: f.Hash.Hex(), addr: from.Text(), loss: *p.amount})
+			}
 		}
 	}
 	return out
@@ -189,7 +206,7 @@ func (s *scan) hands(moves, plain []move) []*hand {
 		return of[a]
 	}
 	for _, m := range plain {
-		at(common.HexToAddress(m.addr))
+		at(common.HexToAddress(m.addr)).paid = true
 	}
 	for _, m := range moves {
 		h := at(common.HexToAddress(m.addr))
@@ -197,6 +214,7 @@ func (s *scan) hands(moves, plain []move) []*hand {
 		h.change.Sub(h.change, m.loss.ToBig())
 		if !m.gain.IsZero() {
 			to := canonical(h.addr)
+			h.paid = true
 			h.found = append(h.found, s.deposit(common.HexToHash(m.tx), to, s.cfg.ID.Native(), nativePlace(to), &m.gain))
 		}
 	}

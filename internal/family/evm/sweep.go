@@ -52,6 +52,7 @@ func (c *Chain) sweep(ctx context.Context, call chain.Call, tip header) (*errand
 		}
 		e.auths = append(e.auths, types.SetCodeAuthorization{ChainID: *uint256.NewInt(c.number), Address: c.sweeper, Nonce: s.nonce})
 		e.keys = append(e.keys, chain.Key{Account: chain.DepositKeys, Index: call.Sources[i].Index})
+		e.words = append(e.words, from[i])
 		e.extra += params.CallNewAccountGas
 		if e.codes == nil {
 			e.codes = make(map[common.Address]any)
@@ -132,8 +133,8 @@ func (c *Chain) delegates(ctx context.Context, from []common.Address, tip header
 	return said, nil
 }
 
-// sweptTokens reads which tokens a sweep moves to the account.
-func (c *Chain) sweptTokens(data []byte) []promise {
+// swept reads what a call of the sweeper moves to the account.
+func (c *Chain) swept(data []byte) []promise {
 	m, err := sweeperContract.abi.MethodById(data)
 	if err != nil || m.Name != "sweep" {
 		return nil
@@ -145,7 +146,7 @@ func (c *Chain) sweptTokens(data []byte) []promise {
 	token, _ := args[0].(common.Address)
 	from, _ := args[1].([]common.Address)
 	amounts, _ := args[2].([]*big.Int)
-	if token == (common.Address{}) || len(from) != len(amounts) {
+	if len(from) != len(amounts) {
 		return nil
 	}
 	out := make([]promise, len(from))
