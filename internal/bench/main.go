@@ -41,11 +41,8 @@ var benches = []bench{
 	{"create", runCreate},
 	{"me", runMe},
 	{"proofs", runProofs},
-<<<<<<< HEAD
 	{"scan-bitcoin", runScanBitcoin},
-=======
 	{"scan-evm", runScanEVM},
->>>>>>> evm
 }
 
 func main() {
