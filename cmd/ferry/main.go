@@ -28,7 +28,9 @@ type cli struct {
 	Migrate migrateCmd `cmd:"" help:"Bring a database up to the schema of this program."`
 	Halts   haltsCmd   `cmd:"" help:"Show which chains are halted, since when and why."`
 	Resume  resumeCmd  `cmd:"" help:"Let a halted chain go on, after you have looked."`
+	Audit   auditCmd   `cmd:"" help:"Compare the books with the chains, and explain every difference."`
 
+	Treasury   treasuryCmd   `cmd:"" help:"Show what is in the wallets, and book what you put in."`
 	Integrator integratorCmd `cmd:"" help:"Make integrators and change what they may use and earn."`
 	Key        keyCmd        `cmd:"" help:"Issue and revoke the keys of integrators."`
 	Operator   operatorCmd   `cmd:"" help:"Make tokens for operators, and read and check what they did."`

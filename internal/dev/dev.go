@@ -142,6 +142,9 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	for i := range chains {
 		chains[i].Funding = o.Funding
+		if o.Database != "" { // it may have the books of an earlier network, whose chains are gone
+			chains[i].View = nil
+		}
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // it never fails
