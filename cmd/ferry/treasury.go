@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -74,14 +73,14 @@ type (
 	lineView struct {
 		Account     string       `json:"account"`
 		Asset       string       `json:"asset"`
-		Books       *big.Int     `json:"books,string"`
-		Chain       *big.Int     `json:"chain,string"`
+		Books       string       `json:"books"`
+		Chain       string       `json:"chain"`
 		Explained   []reasonView `json:"explained"`
-		Unexplained *big.Int     `json:"unexplained,string"`
+		Unexplained string       `json:"unexplained"`
 	}
 	reasonView struct {
-		What   string   `json:"what"`
-		Amount *big.Int `json:"amount,string"`
+		What   string `json:"what"`
+		Amount string `json:"amount"`
 	}
 	leftView struct {
 		Chain string `json:"chain"`
@@ -94,9 +93,9 @@ func viewOf(a serve.Audited) auditView {
 	for _, f := range a.Findings {
 		one := chainView{Chain: string(f.Chain), Height: f.At.Height, Hash: f.At.Hash, Accounts: []lineView{}}
 		for _, l := range f.Lines {
-			line := lineView{Account: l.Where, Asset: l.Asset.String(), Books: l.Books, Chain: l.Chain, Explained: []reasonView{}, Unexplained: l.Unexplained}
+			line := lineView{Account: l.Where, Asset: l.Asset.String(), Books: l.Books.String(), Chain: l.Chain.String(), Explained: []reasonView{}, Unexplained: l.Unexplained.String()}
 			for _, r := range l.Reasons {
-				line.Explained = append(line.Explained, reasonView(r))
+				line.Explained = append(line.Explained, reasonView{r.What, r.Amount.String()})
 			}
 			one.Accounts = append(one.Accounts, line)
 		}
