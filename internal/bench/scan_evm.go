@@ -106,7 +106,7 @@ func openScanEVM(ctx context.Context) (*scanEVM, func() error, error) {
 	}
 	clean := func() error { return os.RemoveAll(dir) }
 	progress("scan-evm: builds the local chains")
-	program, err := devnet.Build(ctx, root, dir)
+	program, err := devnet.Build(ctx, root, dir, nil)
 	if err != nil {
 		return nil, nil, errors.Join(err, clean())
 	}

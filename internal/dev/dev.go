@@ -190,6 +190,9 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	for i := range chains {
 		chains[i].Funding = o.Funding
+		if o.Database != "" { // it may have the books of an earlier network, whose chains are gone
+			chains[i].View = nil
+		}
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
 	cfg.Sweep = &treasury.SweepConfig{
