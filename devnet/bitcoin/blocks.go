@@ -45,7 +45,9 @@ func getIndexInfo(n *Node, _ params) (any, error) {
 
 func getBlockCount(n *Node, _ params) (any, error) { return n.chain.BestSnapshot().Height, nil }
 
-func getBestBlockHash(n *Node, _ params) (any, error) { return n.chain.BestSnapshot().Hash.String(), nil }
+func getBestBlockHash(n *Node, _ params) (any, error) {
+	return n.chain.BestSnapshot().Hash.String(), nil
+}
 
 func getBlockHash(n *Node, p params) (any, error) {
 	var height int32

@@ -11,6 +11,9 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Node is one node. Its methods may be called by many at once.
@@ -161,9 +164,9 @@ type question struct {
 }
 
 type answer struct {
-	ID     *int            `json:"id"`
-	Result json.RawMessage `json:"result"`
-	Error  *Error          `json:"error"`
+	ID     *int           `json:"id"`
+	Result jsontext.Value `json:"result"`
+	Error  *Error         `json:"error"`
 }
 
 func (n *Node) post(ctx context.Context, all []Query, batch bool) error {
@@ -188,11 +191,13 @@ func (n *Node) post(ctx context.Context, all []Query, batch bool) error {
 	if err != nil {
 		return err
 	}
+	// Results can be megabytes: they are gone over once here. A name that stands twice
+	// is no answer, since nobody knows which of the two is meant.
 	answers := make([]answer, 1, len(all))
 	if batch {
-		err = json.Unmarshal(said, &answers)
+		err = jsonv2.Unmarshal(said, &answers, jsontext.AllowInvalidUTF8(true))
 	} else {
-		err = json.Unmarshal(said, &answers[0])
+		err = jsonv2.Unmarshal(said, &answers[0], jsontext.AllowInvalidUTF8(true))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: what it said is no JSON-RPC", ErrSilent)
@@ -214,7 +219,7 @@ func match(all []Query, answers []answer) error {
 			all[i].Err = a.Error
 		case all[i].Out == nil:
 		default:
-			if err := json.Unmarshal(a.Result, all[i].Out); err != nil {
+			if err := read(a.Result, all[i].Out); err != nil {
 				return fmt.Errorf("%w: the answer to %s has another form: %w", ErrSilent, all[i].Method, err)
 			}
 		}
@@ -225,6 +230,16 @@ func match(all []Query, answers []answer) error {
 		}
 	}
 	return nil
+}
+
+// read takes a result that is known to be JSON. A long text, such as a block, is only
+// cut out.
+func read(result jsontext.Value, out any) error {
+	if text, ok := out.(*string); ok && result.Kind() == '"' && !bytes.ContainsRune(result, '\\') {
+		*text = string(result[1 : len(result)-1])
+		return nil
+	}
+	return json.Unmarshal(result, out)
 }
 
 // fetch posts a text. Errors of the transport hold the address, so only their kind
