@@ -52,8 +52,11 @@ type history struct {
 }
 
 var pairs = []house.Terms{
-	{Give: house.EVMUSD, Get: house.Sol, Back: true}, {Give: house.ETH, Get: house.SOLUSD, Back: true},
-	{Give: house.Coin, Get: house.EVMUSD, Back: true}, {Give: house.SOLUSD, Get: house.Coin, Back: true}, {Give: house.Sol, Get: house.ETH, Back: true},
+	{Give: house.EVMUSD, Get: house.Sol, Back: true},
+	{Give: house.ETH, Get: house.SOLUSD, Back: true},
+	{Give: house.Coin, Get: house.EVMUSD, Back: true},
+	{Give: house.SOLUSD, Get: house.Coin, Back: true},
+	{Give: house.Sol, Get: house.ETH, Back: true},
 }
 
 // hundred is about a hundred dollars of each asset.
