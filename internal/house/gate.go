@@ -32,6 +32,9 @@ func (c Crossing) Writes() bool {
 	return false
 }
 
+// Acts reports whether the call changes something outside the daemon.
+func (c Crossing) Acts() bool { return c.Writes() || c.Name == "Broadcast" }
+
 // Hook is asked at every crossing. An error before the effect keeps it from
 // happening; one after it hides from the caller that it did.
 type Hook func(Crossing) error

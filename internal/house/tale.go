@@ -34,6 +34,8 @@ type Tale struct {
 	Now     time.Time
 	// Crossings counts how often the daemon crossed, by room.
 	Crossings map[string]int
+	// Effects are those crossings that change something outside the daemon, by room.
+	Effects map[string][]int
 	// WasCut says whether the cut has come.
 	WasCut bool
 
@@ -50,7 +52,7 @@ func Tell(ctx context.Context, o Options, cut Cut) (*Tale, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tale{House: h, Auditor: NewAuditor(h), Now: Start.Add(time.Hour), ctx: ctx, cut: cut, Crossings: map[string]int{}}
+	t := &Tale{House: h, Auditor: NewAuditor(h), Now: Start.Add(time.Hour), ctx: ctx, cut: cut, Crossings: map[string]int{}, Effects: map[string][]int{}}
 	if err := t.restart(); err != nil {
 		return t, err
 	}
@@ -86,6 +88,9 @@ func (t *Tale) fail(err error) {
 func (t *Tale) hook(c Crossing) error {
 	if !c.After {
 		t.Crossings[c.Room]++
+		if c.Acts() {
+			t.Effects[c.Room] = append(t.Effects[c.Room], t.Crossings[c.Room])
+		}
 	}
 	if t.killed {
 		return errCut
