@@ -42,9 +42,9 @@ func (d *desk) End(_ context.Context, _ send.ID, r send.Result, _ time.Time) err
 	return nil
 }
 
-// TestASweepOfWhatIsGoneEndsAndAPaymentWaits: an attempt has expired, and the chain
+// TestBringingHomeWhatIsGoneEndsAndAPaymentWaits: an attempt has expired, and the chain
 // refuses another.
-func TestASweepOfWhatIsGoneEndsAndAPaymentWaits(t *testing.T) {
+func TestBringingHomeWhatIsGoneEndsAndAPaymentWaits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
