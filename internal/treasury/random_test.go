@@ -12,10 +12,10 @@ import (
 	"ferry/internal/store/pgtest"
 )
 
-// TestWhateverHappensTheBooksAreTheChains lets users pay, chains go back and daemons
+// TestWhateverHappensTheBooksAreTheChainsSweep lets users pay, chains go back and daemons
 // die at random. After every step the house is audited, in its own way and in the
 // treasury's: each difference between books and chains must be explained.
-func TestWhateverHappensTheBooksAreTheChains(t *testing.T) {
+func TestWhateverHappensTheBooksAreTheChainsSweep(t *testing.T) {
 	t.Parallel()
 	rng := seeded(t)
 	for i := range histories {
