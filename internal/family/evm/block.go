@@ -145,19 +145,10 @@ func (c *Chain) prove(h header, body *body, receipts []*types.Receipt) (*block, 
 
 // ask2 asks a node for the body of a block and for its receipts.
 func ask2(ctx context.Context, n *rpc.Node, hash string, body, receipts any) error {
-	q := []rpc.Query{
+	return askAll(ctx, n, []rpc.Query{
 		{Method: "eth_getBlockByHash", Params: []any{hash, true}, Out: body},
 		{Method: "eth_getBlockReceipts", Params: []any{hash}, Out: receipts},
-	}
-	if err := n.Batch(ctx, q); err != nil {
-		return err
-	}
-	for _, x := range q {
-		if x.Err != nil {
-			return fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
-	}
-	return nil
+	}, nil)
 }
 
 // tidy puts the logs of a receipt in order. Logs that are missing, or of a block that

@@ -362,3 +362,17 @@ func TestOnlyWhatWasMeantIsKept(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestASweeperThatIsNotOursStopsTheStart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.ok(b.chain.Check(t.Context()))
+	other := b.deploy(evm.SweeperCode(common.Address{1})) // made for somebody else
+	b.Mine(1)
+	for name, at := range map[string]common.Address{"for another": other, "another contract": b.trick, "nothing": {0xab, 1}} {
+		c := b.open(func(c *evm.Config) { c.Sweeper = canonical(at) })
+		if err := c.Check(t.Context()); !errors.Is(err, evm.ErrSweeper) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
