@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/holiman/uint256"
 
@@ -157,6 +158,29 @@ func (c *Chain) checkNode(ctx context.Context, n *rpc.Node) error {
 	return nil
 }
 
+// ErrSweeper: the sweeper is not the contract that it should be.
+var ErrSweeper = errors.New("evm: the sweeper is another contract than ours, or was made for another account")
+
+// checkSweeper reads the code of the sweeper: deposit addresses obey it, so a contract
+// that is not ours to the last byte, and made for our account, could take everything.
+func (c *Chain) checkSweeper(ctx context.Context) error {
+	if c.sweeper == (common.Address{}) {
+		return nil
+	}
+	said, err := quorum.Same(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (string, error) {
+		var code hexutil.Bytes
+		err := n.Call(ctx, &code, "eth_getCode", c.sweeper, "latest")
+		return string(code), err
+	}))
+	if err != nil {
+		return fmt.Errorf("code of the sweeper: %w", err)
+	}
+	if said != string(sweeperAt(c.sweeper, c.own)) {
+		return fmt.Errorf("%w: %s", ErrSweeper, canonical(c.sweeper).Text())
+	}
+	return nil
+}
+
 // ErrDecimals: a token counts otherwise than its configuration says.
 var ErrDecimals = errors.New("evm: the token has other decimals")
 
@@ -165,6 +189,9 @@ var ErrDecimals = errors.New("evm: the token has other decimals")
 // million times over.
 func (c *Chain) Check(ctx context.Context) error {
 	if _, err := c.Head(ctx); err != nil {
+		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
+	}
+	if err := c.checkSweeper(ctx); err != nil {
 		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
 	}
 	for _, t := range c.cfg.Tokens {

@@ -83,13 +83,8 @@ func (c *Chain) standing(ctx context.Context, n *rpc.Node, tx common.Hash, ancho
 		{Method: "eth_getTransactionReceipt", Params: []any{tx}, Out: &receipt},
 		{Method: "eth_getTransactionByHash", Params: []any{tx}, Out: &known},
 	}
-	if err := n.Batch(ctx, q); err != nil {
+	if err := askAll(ctx, n, q, nil); err != nil {
 		return standing{}, err
-	}
-	for _, x := range q {
-		if x.Err != nil {
-			return standing{}, fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
 	}
 	h, err := c.checked(on)
 	switch {

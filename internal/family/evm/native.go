@@ -54,9 +54,9 @@ func (s *scan) natives(ctx context.Context) ([]chain.Deposit, error) {
 	plain := s.plain()
 	moves := append(slices.Clone(plain), s.homeward()...)
 	s.failed()
-	if !s.cfg.NoTrace && len(s.facts) > 0 {
+	if s.traced != nil {
 		var err error
-		if moves, err = s.traces(ctx); err != nil {
+		if moves, err = s.traces(); err != nil {
 			return nil, err
 		}
 	}
@@ -111,11 +111,18 @@ func (s *scan) homeward() []move {
 	return out
 }
 
+// trace has the nodes trace a block.
+func (c *Chain) trace(ctx context.Context, h header) <-chan []quorum.Answer[[]traced] {
+	out := make(chan []quorum.Answer[[]traced], 1)
+	go func() { out <- rpc.All[[]traced](ctx, c.pool, "debug_traceBlockByHash", h.Hash, tracer) }()
+	return out
+}
+
 // traces is what transactions moved, also through contracts, as a quorum traces it.
 // Whose addresses are ours is asked here and not beside: a node that is slow may answer
 // when the caller has gone on and the addresses are no longer those.
-func (s *scan) traces(ctx context.Context) ([]move, error) {
-	said := rpc.All[[]traced](ctx, s.pool, "debug_traceBlockByHash", s.Hash, tracer)
+func (s *scan) traces() ([]move, error) {
+	said := <-s.traced
 	moves := make([]quorum.Answer[[]move], len(said))
 	for i, a := range said {
 		if moves[i].Err = a.Err; a.Err == nil {

@@ -362,3 +362,57 @@ func TestOnlyWhatWasMeantIsKept(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestASweeperThatIsNotOursStopsTheStart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.ok(b.chain.Check(t.Context()))
+	other := b.deploy(evm.SweeperCode(common.Address{1})) // made for somebody else
+	b.Mine(1)
+	for name, at := range map[string]common.Address{"for another": other, "another contract": b.trick, "nothing": {0xab, 1}} {
+		c := b.open(func(c *evm.Config) { c.Sweeper = canonical(at) })
+		if err := c.Check(t.Context()); !errors.Is(err, evm.ErrSweeper) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestBytesOfAStrangerAreNotOffered(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tx := must(types.SignNewTx(b.person("stranger"), rules, &types.DynamicFeeTx{
+		ChainID: big.NewInt(chainNumber), To: &common.Address{1, 2, 3}, Value: big.NewInt(1), Gas: 30_000, GasTipCap: big.NewInt(3 * gwei), GasFeeCap: big.NewInt(30 * gwei),
+	}))
+	if err := b.chain.Broadcast(t.Context(), must(tx.MarshalBinary())); !errors.Is(err, evm.ErrBytes) {
+		t.Errorf("got %v", err)
+	}
+	b.Mine(1)
+	if b.Landed(chain.TxID(tx.Hash().Hex())) {
+		t.Error("it landed")
+	}
+}
+
+// Nodes that are on another branch below what is final do not know what became of a
+// payment: what they miss is not missing, and the nonce is used by the payment itself.
+func TestNodesOfAnotherBranchHaveNoVote(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.draft(b.call(b.Address("bob"), chainID.Native(), amount))
+	b.ok(b.chain.Broadcast(t.Context(), a.Raw))
+	b.Mine(1 + finalDepth)
+	for _, p := range b.proxies[:2] {
+		p.lie(func(q *question, result any) any {
+			switch {
+			case q.Method == "eth_getBlockByNumber" && strings.HasPrefix(string(q.Params[0]), `"0x`):
+				result.(object)["extraData"] = "0xbad0"
+				return rehash(result.(object))
+			case q.Method == "eth_getTransactionReceipt", q.Method == "eth_getTransactionByHash":
+				return nil
+			}
+			return result
+		})
+	}
+	if s, err := b.chain.Fate(t.Context(), a); err == nil {
+		t.Errorf("it is %v", s.Fate)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -108,25 +109,15 @@ func (c *Chain) delegates(ctx context.Context, from []common.Address, tip header
 			q = append(q, rpc.Query{Method: "eth_getCode", Params: []any{a, at{tip.Hash}}, Out: &codes[i]},
 				rpc.Query{Method: "eth_getTransactionCount", Params: []any{a, at{tip.Hash}}, Out: &nonces[i]})
 		}
-		if err := n.Batch(ctx, q); err != nil {
+		if err := askAll(ctx, n, q, nil); err != nil {
 			return nil, err
 		}
 		out := make([]delegate, len(from))
-		for i, x := range q {
-			if x.Err != nil {
-				return nil, fmt.Errorf("%s: %w", n.Name(), x.Err)
-			}
-			out[i/2] = delegate{string(codes[i/2]), uint64(nonces[i/2])}
+		for i := range out {
+			out[i] = delegate{string(codes[i]), uint64(nonces[i])}
 		}
 		return out, nil
-	}), func(a, b []delegate) bool {
-		for i := range a {
-			if a[i] != b[i] {
-				return false
-			}
-		}
-		return true
-	})
+	}), slices.Equal)
 	if err != nil {
 		return nil, fmt.Errorf("deposit addresses: %w", err)
 	}
