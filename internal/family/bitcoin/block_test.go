@@ -198,6 +198,7 @@ func TestWhatNodesSayIsKnownByItsCode(t *testing.T) {
 		{-28, "Loading block index…", nil},
 		{-32601, "Method not found", errNoMethod},
 		{-1, "anything", nil},
+		{-1, "Block number out of range", errHigh},
 	} {
 		err := classify(fmt.Errorf("node 1: %w", &rpc.Error{Code: c.code, Message: c.text}))
 		for _, kind := range all {
