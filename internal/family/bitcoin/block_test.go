@@ -202,7 +202,7 @@ func TestWhatNodesSayIsKnownByItsCode(t *testing.T) {
 	} {
 		err := classify(fmt.Errorf("node 1: %w", &rpc.Error{Code: c.code, Message: c.text}))
 		for _, kind := range all {
-			if errors.Is(err, kind) != (kind == c.want) {
+			if errors.Is(err, kind) != errors.Is(c.want, kind) {
 				t.Errorf("%d %q is %v", c.code, c.text, err)
 			}
 		}
