@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -77,11 +78,16 @@ func (c Codec) readBlock(raw []byte, want chainhash.Hash, limit *big.Int) (*bloc
 			}
 		}
 	})
-	root, doubled := merkle(append([]chainhash.Hash(nil), b.ids...))
+	wait := make(chan chainhash.Hash, 1)
+	go func() {
+		root, _ := merkle(witnesses)
+		wait <- root
+	}()
+	root, doubled := merkle(slices.Clone(b.ids))
 	if doubled || root != b.header.MerkleRoot {
 		return nil, forged("its transactions are not those of its header")
 	}
-	return b, b.witnessed(witnesses)
+	return b, b.witnessed(<-wait)
 }
 
 // spansOf are the bytes of each transaction in a block. Hashing them as they came takes
@@ -115,7 +121,7 @@ func nameOf(tx *wire.MsgTx, span []byte) chainhash.Hash {
 
 // mentions are the outputs that could pay us, or seem to.
 func (c Codec) mentions(tx *wire.MsgTx) []mention {
-	var out []mention
+	out := make([]mention, 0, len(tx.TxOut))
 	for j, o := range tx.TxOut {
 		switch kind, body := program(o.PkScript); kind {
 		case P2WPKH, P2PKH:
@@ -193,7 +199,7 @@ var mark = []byte{0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed}
 
 // witnessed says whether the witnesses are those that the first transaction commits
 // to. A block without witnesses needs no commitment, but one that has it must hold.
-func (b *block) witnessed(ids []chainhash.Hash) error {
+func (b *block) witnessed(root chainhash.Hash) error {
 	var commitment []byte
 	for _, out := range b.txs[0].TxOut {
 		if bytes.HasPrefix(out.PkScript, mark) && len(out.PkScript) >= len(mark)+chainhash.HashSize {
@@ -212,7 +218,6 @@ func (b *block) witnessed(ids []chainhash.Hash) error {
 	if len(reserved) != 1 || len(reserved[0]) != chainhash.HashSize {
 		return forged("its witnesses were taken out")
 	}
-	root, _ := merkle(ids)
 	if !bytes.Equal(chainhash.DoubleHashB(append(root[:], reserved[0]...)), commitment) {
 		return forged("its witnesses are others than it commits to")
 	}

@@ -198,10 +198,11 @@ func TestWhatNodesSayIsKnownByItsCode(t *testing.T) {
 		{-28, "Loading block index…", nil},
 		{-32601, "Method not found", errNoMethod},
 		{-1, "anything", nil},
+		{-1, "Block number out of range", errHigh},
 	} {
 		err := classify(fmt.Errorf("node 1: %w", &rpc.Error{Code: c.code, Message: c.text}))
 		for _, kind := range all {
-			if errors.Is(err, kind) != (kind == c.want) {
+			if errors.Is(err, kind) != errors.Is(c.want, kind) {
 				t.Errorf("%d %q is %v", c.code, c.text, err)
 			}
 		}
