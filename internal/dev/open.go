@@ -22,7 +22,7 @@ import (
 
 // open starts the chains, and sets up those that are new.
 func (l *local) open(ctx context.Context, isNew bool) error {
-	l.net = &Network{grounds: map[chain.ID]ground{}, shut: l.host.Close}
+	l.net = &Network{grounds: map[chain.ID]ground{}, shut: l.shut()}
 	if err := l.openKeys(); err != nil {
 		return err
 	}
