@@ -51,6 +51,9 @@ type Options struct {
 	Funding time.Duration
 	// Change changes the settings before anything is built of them; nil changes nothing.
 	Change func(*front.Config)
+	// over lays something over the chains before anything is built of them: what a test
+	// puts there. Nil lays nothing.
+	over func([]front.Chain)
 }
 
 // Card is what a newcomer needs: where the service is and what opens it.
@@ -184,6 +187,9 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	for i := range chains {
 		chains[i].Funding = o.Funding
+	}
+	if o.over != nil {
+		o.over(chains)
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
 	if o.Local != nil {

@@ -32,6 +32,8 @@ type Local struct {
 	Prefix string
 	// Twin adds a second Bitcoin chain, so that every family has two assets to exchange.
 	Twin bool
+	// only are the chains that are started; nil is all of them.
+	only []chain.ID
 }
 
 // Names of what a local network keeps in its folder.

@@ -32,7 +32,9 @@ type story struct {
 // one network of real nodes, and then holds the books to the chains.
 func TestOrdersOnRealNodes(t *testing.T) {
 	t.Parallel()
-	r := newReal(t)
+	r := stage{dir: t.TempDir(), prefix: networkPrefix(), funding: realFunding, change: calm}.begin(t)
+	r.closeChains(t)
+	r.key = r.company(t, "nobody", nil)
 	var wg sync.WaitGroup
 	for _, s := range stories() {
 		// They wait for blocks and not for the processor, so all of them run at once.
@@ -143,10 +145,11 @@ func completes(t *testing.T, r *real, from, to place) {
 func (w *trade) refunded(at place, came money.Amount) {
 	w.t.Helper()
 	w.act("refund", nil)
-	w.back1(w.until("refunded"), "refund", at, came)
+	w.sentBack(w.until("refunded"), "refund", at, came)
 }
 
-func (w *trade) back1(o toldOrder, kind string, at place, came money.Amount) {
+// sentBack holds the node of the chain to money that went back to its owner.
+func (w *trade) sentBack(o toldOrder, kind string, at place, came money.Amount) {
 	w.t.Helper()
 	n := w.arrived(o, kind, at, w.back)
 	least, err := came.MulDiv(money.FromUint64(95), money.FromUint64(100), money.Down)
@@ -214,7 +217,7 @@ func (w *trade) recoveredWhy(came money.Amount, status string, whys ...order.Rea
 	}
 	w.act("refund", nil)
 	w.so("recovered", func(o toldOrder) bool { return o.recovery() == "refunded" }, &o)
-	w.back1(o, "recovery", w.from, came)
+	w.sentBack(o, "recovery", w.from, came)
 	if o.Status != status {
 		w.t.Errorf("it ended %s, and is %s", status, o.Status)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/devnet"
 	"ferry/internal/devnet/devnettest"
 	"ferry/internal/front"
 	"ferry/internal/integrator"
@@ -43,11 +44,9 @@ type real struct {
 	*Dev
 	on   map[string]front.Chain // by slug
 	key  string                 // of an integrator that takes no fee
+	stop func()
 	logs *kept
 	http http.Client
-
-	mu  sync.Mutex
-	all []order.ID // every order that was made
 }
 
 // kept is what the service says of its troubles, shown when a test fails.
@@ -76,17 +75,29 @@ func calm(c *front.Config) {
 	c.Sweep.Age = time.Second
 }
 
-// newReal starts a service and waits until it answers.
-func newReal(t *testing.T) *real {
+// stage is how a service on real nodes is started. What its folder keeps is gone on with.
+type stage struct {
+	dir, prefix string
+	only        []chain.ID // nil is all chains
+	funding     time.Duration
+	change      func(*front.Config)
+}
+
+// options are those of a service, in this process or in another.
+func (s stage) options(host *devnet.Host, log io.Writer, say func(string)) Options {
+	return Options{
+		Dir: s.dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Funding: s.funding, Change: s.change,
+		Log:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Local: &Local{Host: host, Prefix: s.prefix, Twin: true, Say: say, Log: log, only: s.only},
+	}
+}
+
+// begin starts a service and waits until it answers.
+func (s stage) begin(t *testing.T) *real {
 	t.Helper()
 	r := &real{logs: &kept{}, on: map[string]front.Chain{}, http: http.Client{Timeout: patience}}
-	log := slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var err error
-	r.Dev, err = New(t.Context(), Options{
-		Dir: t.TempDir(), Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Log: log, Funding: realFunding, Change: calm,
-		Local: &Local{Host: devnettest.Host(t), Prefix: networkPrefix(), Twin: true, Say: func(line string) { t.Log(line) }, Log: r.logs},
-	})
-	if err != nil {
+	if r.Dev, err = New(t.Context(), s.options(devnettest.Host(t), r.logs, func(line string) { t.Log(line) })); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -98,41 +109,48 @@ func newReal(t *testing.T) *real {
 	for _, c := range r.Network.chains {
 		r.on[c.Slug] = c
 	}
-	r.key = r.company(t, "nobody", nil)
 	return r
 }
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// run serves in the background until the test ends; then the chains are closed.
+// run serves in the background until stop, or until the test ends.
 func (r *real) run(t *testing.T) {
 	t.Helper()
 	r.quicken()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- r.Run(ctx, func() { close(ready) }) }()
-	t.Cleanup(func() {
+	r.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	})
+	t.Cleanup(r.stop)
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- nil
+		t.Fatalf("the service ended before it answered: %v", err)
+	}
+}
+
+// closeChains ends the chains when the test does.
+func (r *real) closeChains(t *testing.T) {
+	t.Cleanup(func() {
+		r.stop()
 		for _, g := range r.Network.grounds {
 			if err := nodeOf(g).on.Close(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	select {
-	case <-ready:
-	case err := <-done:
-		done <- err
-		t.Fatalf("the service ended before it answered: %v", err)
-	}
 }
 
 // quicken has the chains make blocks faster than a newcomer could follow.
-func (r *real) quicken() {
-	for _, g := range r.Network.grounds {
+func (d *Dev) quicken() {
+	for _, g := range d.Network.grounds {
 		if auto := nodeOf(g).auto; auto["everyMs"] > 0 {
 			auto["everyMs"] = int(realBlocks / time.Millisecond)
 		}
@@ -333,8 +351,14 @@ func (r *real) insist(t *testing.T, key, path string, body any) (code int, text 
 // open asks for a quote and makes an order of it.
 func (r *real) open(t *testing.T, key string, from, to place) *trade {
 	t.Helper()
+	return r.openNamed(t, key, from, to, t.Name())
+}
+
+// openNamed is open for somebody whose addresses are nobody else's.
+func (r *real) openNamed(t *testing.T, key string, from, to place, whose string) *trade {
+	t.Helper()
 	w := &trade{real: r, t: t, from: from, to: to, key: key}
-	w.toAddr, w.back = r.fresh(to.slug, t.Name()+" receives"), r.fresh(from.slug, t.Name()+" gets back")
+	w.toAddr, w.back = r.fresh(to.slug, whose+" receives"), r.fresh(from.slug, whose+" gets back")
 	var quoted struct {
 		QuoteID string `json:"quoteId"`
 	}
@@ -355,9 +379,6 @@ func (r *real) open(t *testing.T, key string, from, to place) *trade {
 	if w.order, err = r.DB.Order(t.Context(), order.ID(w.id)); err != nil {
 		t.Fatal(err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, order.ID(w.id))
 	return w
 }
 
