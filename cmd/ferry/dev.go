@@ -13,6 +13,8 @@ import (
 type devCmd struct {
 	Start devStartCmd `cmd:"" default:"withargs" help:"Start the network (the default)."`
 	Pay   devPayCmd   `cmd:"" help:"Pay an order on the network that runs."`
+	Mine  devMineCmd  `cmd:"" help:"Make blocks of a chain at once."`
+	Reorg devReorgCmd `cmd:"" help:"Replace the newest blocks of a chain by empty ones: what stood in them waits again."`
 }
 
 // Help implements kong's longer help.
@@ -25,7 +27,9 @@ Examples:
   ferry dev
   ferry dev --data /tmp/ferry --listen 127.0.0.1:9000 --json
   ferry dev pay ord_…
-  ferry dev pay ord_… --amount 50000`
+  ferry dev pay ord_… --amount 50000
+  ferry dev mine bitcoin 6
+  ferry dev reorg ethereum 2`
 }
 
 type devStartCmd struct {
@@ -94,5 +98,53 @@ func (c *devPayCmd) Run(ctx context.Context, out *output) error {
 		return json.NewEncoder(out.Out).Encode(paid)
 	}
 	_, err = fmt.Fprintf(out.Out, "Paid %s smallest units to order %s in transaction %s.\n", paid.Amount, paid.Order, paid.TxHash)
+	return err
+}
+
+type devMineCmd struct {
+	Chain  string `arg:"" help:"How callers name the chain, such as bitcoin."`
+	Blocks int    `arg:"" optional:"" default:"1" help:"How many."`
+	Data   string `name:"data" default:".ferry-dev" help:"Folder of the network."`
+	JSON   bool   `name:"json" help:"Print one object, for machines."`
+}
+
+// Run makes blocks.
+func (c *devMineCmd) Run(ctx context.Context, out *output) error {
+	move := dev.Move{Chain: c.Chain, Blocks: c.Blocks}
+	card, err := dev.ReadCard(c.Data)
+	if err == nil {
+		err = dev.Mine(ctx, card, move)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(out.Out).Encode(move)
+	}
+	_, err = fmt.Fprintf(out.Out, "Made %d blocks of %s.\n", c.Blocks, c.Chain)
+	return err
+}
+
+type devReorgCmd struct {
+	Chain string `arg:"" help:"How callers name the chain, such as ethereum."`
+	Depth int    `arg:"" optional:"" default:"1" help:"How many blocks are replaced."`
+	Data  string `name:"data" default:".ferry-dev" help:"Folder of the network."`
+	JSON  bool   `name:"json" help:"Print one object, for machines."`
+}
+
+// Run replaces blocks.
+func (c *devReorgCmd) Run(ctx context.Context, out *output) error {
+	move := dev.Move{Chain: c.Chain, Blocks: c.Depth}
+	card, err := dev.ReadCard(c.Data)
+	if err == nil {
+		err = dev.Reorg(ctx, card, move)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(out.Out).Encode(move)
+	}
+	_, err = fmt.Fprintf(out.Out, "Replaced the newest %d blocks of %s.\n", c.Depth, c.Chain)
 	return err
 }

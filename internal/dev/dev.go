@@ -127,12 +127,12 @@ func New(ctx context.Context, o Options) (d *Dev, err error) {
 
 // build makes the chains and the service over them.
 func (d *Dev) build(ctx context.Context, o Options) error {
-	network, chains, err := newNetwork(ctx, d.DB, d.now())
-	if err != nil {
+	var err error
+	if d.Network, err = simulated(ctx, d.DB, d.now); err != nil {
 		return err
 	}
-	d.Network = network
-	fixed, err := prices.NewFixed("development", priceList())
+	chains := d.Network.chains
+	fixed, err := prices.NewFixed("development", d.Network.prices())
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // it never fails
-	cfg := config(secret.New(string(raw)), o)
+	cfg := config(secret.New(string(raw)), o, d.Network)
 	if o.Change != nil {
 		o.Change(&cfg)
 	}
@@ -153,21 +153,13 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	return err
 }
 
-func priceList() map[string]string {
-	list := map[string]string{}
-	for _, a := range assets() {
-		list[a.Symbol] = a.price
-	}
-	return list
-}
-
-func config(s secret.Text, o Options) front.Config {
+func config(s secret.Text, o Options, n *Network) front.Config {
 	const pace = 200 * time.Millisecond
 	offers := market.Defaults()
 	offers.Tolerance = front.Tolerance()
 	board := prices.Defaults()
 	board.Quorum = 1
-	for symbol := range priceList() {
+	for symbol := range n.prices() {
 		board.Symbols = append(board.Symbols, symbol)
 	}
 	slices.Sort(board.Symbols)
@@ -206,12 +198,8 @@ func (d *Dev) introduce(ctx context.Context, token secret.Text) error {
 	}
 	fee := money.Whole / 200
 	payTo := map[chain.Family]string{}
-	all, err := families()
-	if err != nil {
-		return err
-	}
-	for _, f := range all {
-		payTo[f.chain.Family] = f.codec.Show(f.codec.Make([]byte("demo wallet's earnings")))
+	for _, c := range d.Network.chains {
+		payTo[c.Family] = c.Codec.Show(c.Codec.Make([]byte("demo wallet's earnings")))
 	}
 	if _, err := d.Front.Office.SetFees(ctx, i.ID, office.Fees{Default: &fee, PayTo: payTo}, by); err != nil {
 		return err
@@ -226,8 +214,8 @@ func (d *Dev) introduce(ctx context.Context, token secret.Text) error {
 		}
 		*into = key.Reveal()
 	}
-	for _, f := range all {
-		d.Card.Chains = append(d.Card.Chains, f.chain.Slug)
+	for _, c := range d.Network.chains {
+		d.Card.Chains = append(d.Card.Chains, c.Slug)
 	}
 	text, err := json.MarshalIndent(d.Card, "", "  ")
 	if err != nil {
@@ -246,7 +234,7 @@ func (d *Dev) Run(ctx context.Context, ready func()) (err error) {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.Network.Run(ctx, d.now) })
+	g.Go(func() error { return d.Network.Run(ctx) })
 	g.Go(func() error { return d.Front.Run(ctx) })
 	g.Go(func() error { return d.Front.Door.Serve(ctx, d.api) })
 	g.Go(func() error { return front.Serve(ctx, d.office, d.operators()) })
@@ -270,6 +258,7 @@ func (d *Dev) close() error {
 			errs = append(errs, err)
 		}
 	}
+	errs = append(errs, d.Network.Close())
 	if d.DB != nil {
 		errs = append(errs, d.DB.Close())
 	}

@@ -89,7 +89,8 @@ func serve(text string) error {
 // resume takes the chains to where the last service saw them. Blocks are named by
 // their number, so as long as nobody pays they are the same blocks.
 func (d *Dev) resume(ctx context.Context) error {
-	for id, net := range d.Network.nets {
+	for id, on := range d.Network.grounds {
+		net := on.(*simGround).net
 		seen, err := d.DB.Track(ctx, id)
 		if err != nil {
 			return err

@@ -211,7 +211,7 @@ func (r *rig) pay(t *testing.T, o placed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Network.Pay(found, money.Amount{}); err != nil {
+	if _, err := r.Network.Pay(t.Context(), found, money.Amount{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -179,7 +179,7 @@ func (s *stage) pay(t testing.TB, m made, amount string) {
 	if amount != "" {
 		n = money.MustParse(amount)
 	}
-	if _, err := s.Network.Pay(o, n); err != nil {
+	if _, err := s.Network.Pay(t.Context(), o, n); err != nil {
 		t.Fatal(err)
 	}
 }
