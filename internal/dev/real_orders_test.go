@@ -32,7 +32,7 @@ type story struct {
 // one network of real nodes, and then holds the books to the chains.
 func TestOrdersOnRealNodes(t *testing.T) {
 	t.Parallel()
-	r := stage{dir: t.TempDir(), prefix: networkPrefix(), funding: realFunding, change: calm}.begin(t)
+	r := stage{dir: t.TempDir(), prefix: networkPrefix(), blocks: manyBlocks, funding: realFunding, change: calm}.begin(t)
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
 	var wg sync.WaitGroup
