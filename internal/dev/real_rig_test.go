@@ -79,7 +79,7 @@ func calm(c *front.Config) {
 // stage is how a service on real nodes is started. What its folder keeps is gone on with.
 type stage struct {
 	dir, prefix string
-	only        []chain.ID // nil is all chains
+	only        []chain.ID    // nil is all chains
 	blocks      time.Duration // between two of them
 	funding     time.Duration
 	change      func(*front.Config)
@@ -221,7 +221,7 @@ func (r *real) fresh(slug, of string) string {
 // wait waits until something is so.
 func (r *real) wait(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(150 * time.Millisecond) {
+	for end := time.Now().Add(patience); !so(); time.Sleep(300 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited %s for this: %s", patience, what)
 		}
