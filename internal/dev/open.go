@@ -64,7 +64,9 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 }
 
 // wanted reports whether a chain is one of those to be started.
-func (l *local) wanted(id chain.ID) bool { return l.opts.only == nil || slices.Contains(l.opts.only, id) }
+func (l *local) wanted(id chain.ID) bool {
+	return l.opts.only == nil || slices.Contains(l.opts.only, id)
+}
 
 func (l *local) node(on *devnet.Chain, auto map[string]int) node {
 	return node{on: on, ended: l.host.Ended(), auto: auto}

@@ -27,10 +27,11 @@ import (
 	"ferry/internal/order"
 )
 
-// Settings of a service on real nodes in tests. Blocks come as fast as a watcher
-// keeps up with under the race detector.
+// Settings of services on real nodes in tests. Blocks come as fast as watchers keep up
+// with under the race detector, of which some have more chains to watch than others.
 const (
-	realBlocks  = 500 * time.Millisecond
+	manyBlocks  = 500 * time.Millisecond
+	fewBlocks   = 300 * time.Millisecond
 	realFunding = 25 * time.Second
 )
 
@@ -78,7 +79,8 @@ func calm(c *front.Config) {
 // stage is how a service on real nodes is started. What its folder keeps is gone on with.
 type stage struct {
 	dir, prefix string
-	only        []chain.ID // nil is all chains
+	only        []chain.ID    // nil is all chains
+	blocks      time.Duration // between two of them
 	funding     time.Duration
 	change      func(*front.Config)
 }
@@ -105,6 +107,7 @@ func (s stage) begin(t *testing.T) *real {
 			t.Logf("what the service said:\n%s", tail(r.logs.String(), 8000))
 		}
 	})
+	r.quicken(s.blocks)
 	r.run(t)
 	for _, c := range r.Network.chains {
 		r.on[c.Slug] = c
@@ -117,7 +120,6 @@ func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 // run serves in the background until stop, or until the test ends.
 func (r *real) run(t *testing.T) {
 	t.Helper()
-	r.quicken()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- r.Run(ctx, func() { close(ready) }) }()
@@ -149,10 +151,11 @@ func (r *real) closeChains(t *testing.T) {
 }
 
 // quicken has the chains make blocks faster than a newcomer could follow.
-func (d *Dev) quicken() {
+func (d *Dev) quicken(every time.Duration) {
 	for _, g := range d.Network.grounds {
-		if auto := nodeOf(g).auto; auto["everyMs"] > 0 {
-			auto["everyMs"] = int(realBlocks / time.Millisecond)
+		auto := nodeOf(g).auto
+		for name, ms := range auto {
+			auto[name] = min(ms, int(every/time.Millisecond))
 		}
 	}
 }
@@ -218,7 +221,7 @@ func (r *real) fresh(slug, of string) string {
 // wait waits until something is so.
 func (r *real) wait(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(150 * time.Millisecond) {
+	for end := time.Now().Add(patience); !so(); time.Sleep(300 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited %s for this: %s", patience, what)
 		}

@@ -109,7 +109,7 @@ func serveTrap(text string) error {
 	if err != nil {
 		return err
 	}
-	d.quicken()
+	d.quicken(fewBlocks)
 	return d.Run(ctx, func() {})
 }
 

@@ -1,0 +1,74 @@
+package treasury_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ferry/internal/chain"
+	"ferry/internal/money"
+	"ferry/internal/send"
+	"ferry/internal/treasury"
+)
+
+// narrow is a chain that takes only so many addresses at once, and some of them never.
+type narrow struct {
+	tariff
+	most  int
+	never []uint32
+	asked *int
+}
+
+func (c narrow) Cost(ctx context.Context, call chain.Call) (money.Amount, error) {
+	*c.asked++
+	bad := func(s chain.Source) bool { return slices.Contains(c.never, s.Index) }
+	if len(call.Sources) > c.most || slices.ContainsFunc(call.Sources, bad) {
+		return money.Amount{}, fmt.Errorf("%w: %d addresses", send.ErrRefused, len(call.Sources))
+	}
+	return c.tariff.Cost(ctx, call)
+}
+
+func TestWhatAChainDoesNotTakeAtOnceIsBroughtHomeInParts(t *testing.T) {
+	t.Parallel()
+	lying := []treasury.Lying{lie(5, 60, 0), lie(4, 50, 0), lie(3, 40, 0)}
+	for _, c := range []struct {
+		name    string
+		most    int
+		never   []uint32
+		want    []uint32
+		refused bool
+	}{
+		{"all fit", 3, nil, []uint32{5, 4, 3}, false},
+		{"two fit", 2, nil, []uint32{5, 4}, false},
+		{"one fits", 1, nil, []uint32{5}, false},
+		{"the largest is refused", 3, []uint32{5}, []uint32{4, 3}, false},
+		{"the largest is refused, and one fits", 1, []uint32{5}, []uint32{4}, false},
+		{"one in the middle is refused", 3, []uint32{4}, []uint32{5}, false},
+		{"only the last is taken", 3, []uint32{5, 4}, []uint32{3}, false},
+		{"none is taken", 0, nil, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			st, asked := &table{lying: map[chain.Asset][]treasury.Lying{on.Native(): lying}}, 0
+			s := sweeper(t, st, narrow{tariff{each: 1}, c.most, c.never, &asked}, on.Native())
+			if err := s.Step(t.Context(), start); errors.Is(err, send.ErrRefused) != c.refused || err != nil && !c.refused {
+				t.Fatalf("the step says %v", err)
+			}
+			var got []uint32
+			for _, w := range st.wished {
+				checkSweep(t, w, lying)
+				for _, src := range w.Call.Sources {
+					got = append(got, src.Index)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v are emptied, not %v", got, c.want)
+			}
+			if most := 8; asked > most {
+				t.Errorf("the chain was asked %d times", asked)
+			}
+		})
+	}
+}
