@@ -20,7 +20,7 @@ SWEEPS = $(addprefix ./,$(sort $(dir $(shell grep -rlE --include=*_test.go 'func
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-dev: ## Run the whole service on simulated chains
+dev: ## Run the whole service on real local nodes
 	go run ./cmd/ferry dev
 
 setup: ## Install what the tests need: PostgreSQL, Redis, a C compiler, Node.js and curl, on Debian
@@ -34,8 +34,9 @@ test: setup ## Run all tests under the race detector, then the long sweeps witho
 contract: ## Lint the contract, and complete orders with clients made from it in two languages
 	@scripts/contract/run
 
-newcomer: ## Follow docs/newcomer.md word for word
-	@timeout 300 scripts/newcomer
+newcomer: ## Follow docs/newcomer.md and the README word for word
+	@timeout 300 scripts/newcomer docs/newcomer.md
+	@timeout 900 scripts/newcomer README.md
 
 check: ## Check format, vet, lint and generated files
 	@scripts/check

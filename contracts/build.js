@@ -20,7 +20,7 @@ for (const [file, name, into] of jobs) {
       evmVersion: "paris", // also for chains that lag behind Ethereum
       optimizer: { enabled: true, runs: 200 },
       metadata: { bytecodeHash: "none", appendCBOR: false }, // the same bytes on every machine
-      outputSelection: { "*": { [name]: ["abi", "evm.bytecode.object"] } },
+      outputSelection: { "*": { [name]: ["abi", "evm.bytecode.object", "evm.deployedBytecode"] } },
     },
   };
   const out = JSON.parse(solc.compile(JSON.stringify(input)));
@@ -31,7 +31,16 @@ for (const [file, name, into] of jobs) {
     }
   }
   const made = out.contracts[file][name];
-  const text = JSON.stringify({ abi: made.abi, code: "0x" + made.evm.bytecode.object }, null, 1) + "\n";
+  const kept = { abi: made.abi, code: "0x" + made.evm.bytecode.object };
+  if (name === "Sweeper") {
+    // What stands on the chain, and where its two constants are filled in, in the order
+    // in which they are declared.
+    const deployed = made.evm.deployedBytecode;
+    const ids = Object.keys(deployed.immutableReferences).map(Number).sort((a, b) => a - b);
+    kept.runtime = "0x" + deployed.object;
+    kept.constants = ids.map((id) => deployed.immutableReferences[id].map((r) => r.start));
+  }
+  const text = JSON.stringify(kept, null, 1) + "\n";
   fs.writeFileSync(path.join(root, into, name + ".json"), text);
   console.log(`${name}: ${made.evm.bytecode.object.length / 2} bytes, solc ${solc.version()}`);
 }

@@ -23,13 +23,15 @@ const (
 type cli struct {
 	Sim      simCmd      `cmd:"" help:"Run a seeded world of users, chains and crashes, and check that nothing is lost or paid twice."`
 	Serve    serveCmd    `cmd:"" help:"Run the service of a configuration."`
-	Dev      devCmd      `cmd:"" help:"Run the whole service on simulated chains, for development."`
+	Dev      devCmd      `cmd:"" help:"Run the whole service on local chains, for development."`
 	Check    checkCmd    `cmd:"" help:"Read a configuration, open its database, and say what is in force or what to do."`
 	Networks networksCmd `cmd:"" help:"Show what is known of public networks: confirmations, tokens and explorers."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring a database up to the schema of this program."`
 	Halts    haltsCmd    `cmd:"" help:"Show which chains are halted, since when and why."`
 	Resume   resumeCmd   `cmd:"" help:"Let a halted chain go on, after you have looked."`
+	Audit    auditCmd    `cmd:"" help:"Compare the books with the chains, and explain every difference."`
 
+	Treasury   treasuryCmd   `cmd:"" help:"Show what is in the wallets, and book what you put in."`
 	Integrator integratorCmd `cmd:"" help:"Make integrators and change what they may use and earn."`
 	Key        keyCmd        `cmd:"" help:"Issue and revoke the keys of integrators."`
 	Operator   operatorCmd   `cmd:"" help:"Make tokens for operators, and read and check what they did."`

@@ -36,7 +36,7 @@ func (c *serveCmd) Run(ctx context.Context, out *output) error {
 	version, revision := build()
 	log := slog.New(slog.NewJSONHandler(out.Err, nil))
 	front.Roomy()
-	s, err := serve.New(ctx, cfg, serve.Options{Version: version, Revision: revision, Log: log})
+	s, err := serve.New(ctx, cfg, serve.Options{Version: version, Revision: revision, Log: log, Ask: out.ask})
 	if err != nil {
 		return err
 	}

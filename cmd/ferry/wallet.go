@@ -24,6 +24,7 @@ type walletCmd struct {
 	Init      walletInitCmd      `cmd:"" help:"Make a new seed, and show its words once."`
 	Restore   walletRestoreCmd   `cmd:"" help:"Make a seed file again from its words."`
 	Addresses walletAddressesCmd `cmd:"" help:"Show the addresses that a seed has."`
+	Sweeper   walletSweeperCmd   `cmd:"" help:"Print the contract that brings deposits home on EVM chains, to be deployed."`
 }
 
 // newSeedFlags say where a seed file is made.
@@ -223,7 +224,7 @@ func writeViews(w io.Writer, views []addressView) {
 }
 
 func view(id chain.ID, n signer.Net, k chain.Key, a chain.Address) addressView {
-	v := addressView{Chain: string(id), Account: string(k.Account), Path: signer.Path(n, k), Address: a.Text()}
+	v := addressView{Chain: string(id), Account: string(k.Account), Path: signer.Path(id, n, k), Address: a.Text()}
 	if k.Account == chain.DepositKeys {
 		v.Index = &k.Index
 	}

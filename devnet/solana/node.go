@@ -40,6 +40,7 @@ type Node struct {
 	mu     sync.Mutex
 	ledger *ledger
 	slot   uint64 // the one that is not sealed yet
+	unsure bool   // whether it is
 	queue  []waiting
 	price  uint64
 	active time.Time          // when anybody last asked for something that needs blocks
@@ -104,6 +105,9 @@ func (n *Node) begin(ctx context.Context, dir string) error {
 			return fmt.Errorf("do again what was done at slot %d: %w", e.Slot, err)
 		}
 	}
+	if now, err := n.svm.blockhash(ctx); err != nil || now != n.ledger.last().Hash {
+		return errors.Join(fmt.Errorf("the last block's hash is %s and was %s", now, n.ledger.last().Hash), err)
+	}
 	n.journal = lines
 	lines.entries = nil
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,18 +139,15 @@ func (n *Node) Close() error {
 	return errors.Join(n.journal.close(), n.svm.close())
 }
 
-// seal executes transactions and seals the slot with them.
-func (n *Node) seal(ctx context.Context, raws [][]byte, at int64) error {
+// seal executes transactions and seals the slot with them. It can be tried again with
+// the same ones when it failed.
+func (n *Node) seal(ctx context.Context, all []waiting, at int64) error {
 	sealed := n.slot
-	var sent [][]byte
-	for _, raw := range raws {
-		err := n.svm.call(ctx, nil, "sendTransaction", base64.StdEncoding.EncodeToString(raw), object{"encoding": "base64", "skipPreflight": true})
-		var refused *rpcError
+	for _, w := range all {
+		err := n.svm.call(ctx, nil, "sendTransaction", base64.StdEncoding.EncodeToString(w.raw), object{"encoding": "base64", "skipPreflight": true})
+		var refused *rpcError // too old, or executed before
 		if err != nil && !errors.As(err, &refused) {
 			return err
-		}
-		if err == nil {
-			sent = append(sent, raw)
 		}
 	}
 	if err := n.travel(ctx, sealed+1); err != nil {
@@ -154,26 +155,44 @@ func (n *Node) seal(ctx context.Context, raws [][]byte, at int64) error {
 	}
 	hash, err := n.svm.blockhash(ctx)
 	if err != nil {
+		n.slot, n.unsure = sealed, true
 		return err
 	}
 	var found struct{ Transactions []executed }
-	if len(sent) > 0 {
+	if len(all) > 0 {
 		how := object{"commitment": "processed", "encoding": "json", "transactionDetails": "full", "maxSupportedTransactionVersion": 0, "rewards": false}
 		if err := n.svm.call(ctx, &found, "getBlock", sealed, how); err != nil {
+			n.slot, n.unsure = sealed, true
 			return err
 		}
 	}
 	last := n.ledger.last()
 	b := block{Slot: sealed, Height: last.Height + 1, Parent: last.Slot, Hash: hash, Prev: last.Hash, Time: at}
 	n.ledger.add(b, found.Transactions)
-	return n.journal.write(entry{Slot: sealed, Time: at, Hash: hash, Raws: sent})
+	e := entry{Slot: sealed, Time: at, Hash: hash}
+	for _, w := range all {
+		if p, ok := n.ledger.at[w.sig]; ok && n.ledger.blocks[p.block].Slot == sealed {
+			e.Raws = append(e.Raws, w.raw)
+		}
+	}
+	return n.journal.write(e)
 }
 
+// travel seals a slot in the virtual machine. An answer that was lost is asked for again.
 func (n *Node) travel(ctx context.Context, to uint64) error {
+	if n.unsure {
+		if now, err := n.svm.slot(ctx); err != nil {
+			return err
+		} else if now >= to {
+			n.slot, n.unsure = to, false
+			return nil
+		}
+	}
 	if err := n.svm.travel(ctx, to); err != nil {
+		n.unsure = true
 		return fmt.Errorf("seal slot %d: %w", n.slot, err)
 	}
-	n.slot = to
+	n.slot, n.unsure = to, false
 	return nil
 }
 
@@ -184,7 +203,23 @@ func (n *Node) again(ctx context.Context, e entry) error {
 			return err
 		}
 	}
-	if err := n.seal(ctx, e.Raws, e.Time); err != nil {
+	if len(e.Raws) == 0 { // most are: its hash is only a count, which the last one proves
+		if err := n.travel(ctx, n.slot+1); err != nil {
+			return err
+		}
+		last := n.ledger.last()
+		n.ledger.add(block{Slot: e.Slot, Height: last.Height + 1, Parent: last.Slot, Hash: e.Hash, Prev: last.Hash, Time: e.Time}, nil)
+		return nil
+	}
+	var all []waiting
+	for _, raw := range e.Raws {
+		tx, err := sol.TransactionFromBytes(raw)
+		if err != nil || len(tx.Signatures) == 0 {
+			return errors.Join(errors.New("the journal holds no transaction"), err)
+		}
+		all = append(all, waiting{tx.Signatures[0].String(), raw})
+	}
+	if err := n.seal(ctx, all, e.Time); err != nil {
 		return err
 	}
 	if got := n.ledger.last().Hash; got != e.Hash {
@@ -197,15 +232,15 @@ func (n *Node) again(ctx context.Context, e entry) error {
 // are asked for are a second apart, so that each has its own.
 func (n *Node) mine(ctx context.Context, blocks int, empty bool) error {
 	for range blocks {
-		var raws [][]byte
+		var all []waiting
 		if !empty {
-			for _, w := range n.queue {
-				raws = append(raws, w.raw)
-			}
-			n.queue = nil
+			all = n.queue
 		}
-		if err := n.seal(ctx, raws, max(time.Now().Unix(), n.ledger.last().Time+1)); err != nil {
+		if err := n.seal(ctx, all, max(time.Now().Unix(), n.ledger.last().Time+1)); err != nil {
 			return err
+		}
+		if !empty {
+			n.queue = nil
 		}
 	}
 	return nil
@@ -249,11 +284,8 @@ func (n *Node) tick(ctx context.Context, rest time.Duration) {
 	if ctx.Err() != nil || (len(n.queue) == 0 && time.Since(n.active) > rest) {
 		return
 	}
-	var raws [][]byte
-	for _, w := range n.queue {
-		raws = append(raws, w.raw)
-	}
-	n.queue = nil
 	// A clock that fails once is tried again by the next tick.
-	_ = n.seal(ctx, raws, max(time.Now().Unix(), n.ledger.last().Time))
+	if n.seal(context.WithoutCancel(ctx), n.queue, max(time.Now().Unix(), n.ledger.last().Time)) == nil {
+		n.queue = nil
+	}
 }

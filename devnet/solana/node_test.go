@@ -126,6 +126,22 @@ func TestBlocksComeByThemselvesWhenTheClockRuns(t *testing.T) {
 	}
 }
 
+func TestAChainGoesOnForThousandsOfBlocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := open(t, dir)
+	do(t, n, "mine", object{"n": 3000})
+	want := do(t, n, "head", nil)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n = open(t, dir)
+	defer func() { _ = n.Close() }()
+	if got := do(t, n, "head", nil); got["height"] != uint64(3000) || got["slot"] != want["slot"] {
+		t.Fatalf("it is at %v, and was at %v", got, want)
+	}
+}
+
 func TestTheFrontAnswersAsARealNode(t *testing.T) {
 	t.Parallel()
 	n := open(t, "")

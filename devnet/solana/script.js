@@ -15,6 +15,10 @@ function fulfil(wish) {
   return {};
 }
 
+// A network tells what it does, and stands still once a thousand such things wait to be
+// heard.
+setInterval(() => nets.forEach((net) => net.drainEvents()), 20);
+
 require("readline")
   .createInterface({ input: process.stdin })
   .on("line", (line) => {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 )
 
 // svm is one Surfpool network: who executes.
@@ -23,6 +24,10 @@ type rpcError struct {
 }
 
 func (e *rpcError) Error() string { return fmt.Sprintf("%d: %s", e.Code, e.Message) }
+
+// patience is how long an answer is waited for: all are given within milliseconds, and
+// whoever waits holds the chain.
+const patience = 30 * time.Second
 
 // faucetSOL is what the faucet has at first, in lamports.
 const faucetSOL = 500_000_000_000_000
@@ -41,7 +46,7 @@ func startSVM(ctx context.Context, faucet []byte) (*svm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &svm{rpc: rpc, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}, nil
+	return &svm{rpc: rpc, client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}}, nil
 }
 
 func (s *svm) close() error {

@@ -44,16 +44,16 @@ var plan = map[string]string{
 	// treasury keeps the wallets: deposit addresses, bringing deposits home, what is left.
 	"treasury": "money chain fault order ledger send",
 	// floor 3: adapters, which know the rooms below them and not one another
-	"store":               below,
-	"store/storetest":     below + " store",
-	"store/pgtest":        "",
-	"family/quorum":       "",
-	"family/sim":          chains,
-	"family/familytest":   chains,
-	"family/rpc":          "family/quorum",
-	"family/evm":          chains,
-	"family/bitcoin":      chains,
-	"family/solana":       chains,
+	"store":             below,
+	"store/storetest":   below + " store",
+	"store/pgtest":      "",
+	"family/quorum":     "",
+	"family/sim":        chains,
+	"family/familytest": chains,
+	"family/rpc":        "family/quorum",
+	"family/evm":        chains,
+	"family/bitcoin":    chains,
+	"family/solana":     chains,
 	// signer knows wishes, and nothing of how families make transactions: it reads them again.
 	"signer": words + " send",
 	// devnet starts the local chains; only development and tests reach it.
@@ -78,7 +78,7 @@ var plan = map[string]string{
 	"archtest":  "",
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
-	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev",
+	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
 	"cmd/ferry": below + " " + doors + " config daemon world front dev serve devnet",
 }
 

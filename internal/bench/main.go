@@ -42,6 +42,7 @@ var benches = []bench{
 	{"me", runMe},
 	{"proofs", runProofs},
 	{"scan-bitcoin", runScanBitcoin},
+	{"scan-evm", runScanEVM},
 }
 
 func main() {

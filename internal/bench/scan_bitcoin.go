@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"time"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
@@ -179,28 +178,20 @@ func (s *scanNode) ours(ctx context.Context, to *scanSet) (int, time.Duration, e
 	return scanBlocks * scanTxs, time.Since(start), nil
 }
 
-// bare downloads and decodes every block, and believes whatever it gets.
+// bare downloads and decodes every block by the same client, and believes whatever it
+// gets.
 func (s *scanNode) bare(ctx context.Context) (int, time.Duration, error) {
+	pool, err := rpc.New(rpc.Config{URLs: []string{s.server.URL}, Need: 1})
+	if err != nil {
+		return 0, 0, err
+	}
 	start := time.Now()
 	for _, b := range s.blocks {
-		ask := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"getblock","params":["%s",0]}`, b.Hash)
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL, strings.NewReader(ask))
-		if err != nil {
+		var text string
+		if err := pool.Nodes()[0].Call(ctx, &text, "getblock", b.Hash, 0); err != nil {
 			return 0, 0, err
 		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			return 0, 0, err
-		}
-		var said struct {
-			Result string `json:"result"`
-		}
-		err = json.NewDecoder(resp.Body).Decode(&said)
-		_ = resp.Body.Close() // it was read to its end
-		if err != nil {
-			return 0, 0, err
-		}
-		raw, err := hex.DecodeString(said.Result)
+		raw, err := hex.DecodeString(text)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -53,7 +53,7 @@ func soundConfig() config.Config {
 			Slug:   "eip155-1337", Name: "eip155-1337", BlockTime: 10 * time.Second,
 		}},
 		API:            config.API{Listen: "127.0.0.1:8080", Room: 4096, SecretFile: "ferry.secret"},
-		OperatorListen: "127.0.0.1:8081", Limits: limit.DefaultIPLimits, Wallet: config.Wallet{FeeShare: 200_000},
+		OperatorListen: "127.0.0.1:8081", Limits: limit.DefaultIPLimits, Wallet: config.Wallet{FeeShare: 50_000},
 		Treasury: config.Treasury{
 			Sweep: true, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: 24 * time.Hour, Sources: 50, Cost: 5 * money.Whole / 100,
 			AuditEvery: 10 * time.Minute, Minimums: map[chain.Asset]money.Amount{},

@@ -112,7 +112,7 @@ type Wallet struct {
 
 func readWallet(r *reader, t table, chains []Chain) Wallet {
 	w := Wallet{SeedFile: r.or(t, "seedFile", ""), PassphraseFile: r.or(t, "passphraseFile", ""), Socket: r.or(t, "signerSocket", "")}
-	w.FeeShare = r.percent(t, "maxFeePercent", "20")
+	w.FeeShare = r.percent(t, "maxFeePercent", "5")
 	if w.Socket != "" && (w.SeedFile != "" || w.PassphraseFile != "") {
 		r.refuse(t.key("signerSocket"), "and a seed are both given; the seed belongs to the signer's own process alone")
 	}

@@ -74,7 +74,13 @@ type town struct {
 // newTown runs a daemon for every handle on its database.
 func newTown(t *testing.T, url string, processes int) *town {
 	t.Helper()
-	h, err := house.New(t.Context(), house.Options{URL: url})
+	return newTownOf(t, house.Options{URL: url}, processes, pace)
+}
+
+func newTownOf(t *testing.T, o house.Options, processes int, pace daemon.Pace) *town {
+	t.Helper()
+	url := o.URL
+	h, err := house.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +203,14 @@ func (w *town) ended(n int) map[order.State]int {
 	return states
 }
 
-// databases are where a daemon may keep its state.
-var databases = []struct {
+// database is where a daemon may keep its state.
+type database struct {
 	name      string
 	processes int
 	url       func(*testing.T) string
-}{
+}
+
+var databases = []database{
 	{"SQLite", 1, func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "ferry.db") }},
 	{"PostgreSQL", 1, func(t *testing.T) string { return pgtest.URL(t) }},
 	{"PostgreSQL with two processes", 2, func(t *testing.T) string { return pgtest.URL(t) }},

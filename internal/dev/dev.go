@@ -52,6 +52,9 @@ type Options struct {
 	Funding time.Duration
 	// Change changes the settings before anything is built of them; nil changes nothing.
 	Change func(*front.Config)
+	// over lays something over the chains before anything is built of them: what a test
+	// puts there. Nil lays nothing.
+	over func([]front.Chain)
 }
 
 // Card is what a newcomer needs: where the service is and what opens it.
@@ -190,6 +193,12 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	for i := range chains {
 		chains[i].Funding = o.Funding
+		if o.Database != "" { // it may have the books of an earlier network, whose chains are gone
+			chains[i].View = nil
+		}
+	}
+	if o.over != nil {
+		o.over(chains)
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
 	cfg.Sweep = &treasury.SweepConfig{

@@ -32,6 +32,8 @@ type Local struct {
 	Prefix string
 	// Twin adds a second Bitcoin chain, so that every family has two assets to exchange.
 	Twin bool
+	// only are the chains that are started; nil is all of them.
+	only []chain.ID
 }
 
 // Names of what a local network keeps in its folder.
@@ -117,6 +119,14 @@ func (l *local) start(ctx context.Context) error {
 	return nil
 }
 
+// shut ends the nodes; those of a host that somebody else started go on.
+func (l *local) shut() func() error {
+	if l.opts.Host != nil {
+		return nil
+	}
+	return l.host.Close
+}
+
 // born gives a new network its secrets.
 func (l *local) born() {
 	seed, secret := make([]byte, 32), make([]byte, 32)
@@ -157,7 +167,7 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 	if err := l.start(ctx); err != nil {
 		return false, err
 	}
-	d.Network = &Network{shut: l.host.Close} // whatever happens from here on, the nodes end
+	d.Network = &Network{shut: l.shut()} // whatever happens from here on, the nodes end
 	if d.DB, err = store.Open(ctx, store.Config{URL: o.Database}); err != nil {
 		return false, err
 	}

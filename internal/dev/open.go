@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 
 // open starts the chains, and sets up those that are new.
 func (l *local) open(ctx context.Context, isNew bool) error {
-	l.net = &Network{grounds: map[chain.ID]ground{}, shut: l.host.Close}
+	l.net = &Network{grounds: map[chain.ID]ground{}, shut: l.shut()}
 	if err := l.openKeys(); err != nil {
 		return err
 	}
@@ -31,22 +32,29 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 		name string
 		what string
 	}{{Ethereum, "ethereum", "Ethereum: geth"}, {Base, "base", "Base: a second geth"}} {
+		if !l.wanted(one.id) {
+			continue
+		}
 		l.opts.Say("starting " + one.what)
 		if err := l.openEVM(ctx, one.id, one.name, isNew); err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
 	}
-	l.opts.Say("starting Bitcoin: btcd's own rules, speaking Core's dialect")
-	if err := l.openBitcoin(ctx, Bitcoin, "bitcoin"); err != nil {
-		return err
+	if l.wanted(Bitcoin) {
+		l.opts.Say("starting Bitcoin: btcd's own rules, speaking Core's dialect")
+		if err := l.openBitcoin(ctx, Bitcoin, "bitcoin"); err != nil {
+			return err
+		}
 	}
-	if l.opts.Twin {
+	if l.opts.Twin && l.wanted(twin) {
 		if err := l.openBitcoin(ctx, twin, "bitcoin-twin"); err != nil {
 			return err
 		}
 	}
-	if err := l.openSolana(ctx, isNew); err != nil {
-		return fmt.Errorf("solana: %w", err)
+	if l.wanted(Solana) {
+		if err := l.openSolana(ctx, isNew); err != nil {
+			return fmt.Errorf("solana: %w", err)
+		}
 	}
 	if !isNew {
 		return nil
@@ -54,6 +62,9 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 	l.opts.Say("funding the treasury")
 	return l.fund(ctx)
 }
+
+// wanted reports whether a chain is one of those to be started.
+func (l *local) wanted(id chain.ID) bool { return l.opts.only == nil || slices.Contains(l.opts.only, id) }
 
 func (l *local) node(on *devnet.Chain, auto map[string]int) node {
 	return node{on: on, ended: l.host.Ended(), auto: auto}

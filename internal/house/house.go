@@ -253,7 +253,7 @@ func (h *House) Daemon(ctx context.Context, hook Hook) (*daemon.Daemon, error) {
 		c := n.Chain()
 		dc := daemon.Chain{
 			ID: n.ID(), Tiers: tiers(n), Window: uint64(n.Config().Keep) * 4,
-			Reader: gatedReader{c, hook}, Mempool: gatedMempool{c, hook}, Sender: gatedSender{c, hook},
+			Reader: gatedReader{c, hook}, Mempool: gatedMempool{c, hook}, Sender: gatedSender{c, hook}, View: c,
 		}
 		for _, a := range h.Assets {
 			if a.Chain == n.ID() {

@@ -56,16 +56,22 @@ func codecOf(f chain.Family) (front.Codec, sim.Shape, error) {
 }
 
 // chains makes the chains that are configured.
-func (s *Service) chains(c config.Config) ([]front.Chain, error) {
+func (s *Service) chains(ctx context.Context, c config.Config, o Options) ([]front.Chain, error) {
 	tokens := map[chain.Asset]market.Asset{}
 	for _, t := range c.Tokens {
 		tokens[t.Asset] = t
 	}
+	real, err := s.real(ctx, c, tokens, o)
+	if err != nil {
+		return nil, err
+	}
 	var all []front.Chain
 	for _, one := range c.Chains {
-		made, err := s.simulated(one, tokens)
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: %w", one.ID, err)
+		made := real[one.ID]
+		if one.Kind == config.Sim {
+			if made, err = s.simulated(one, tokens); err != nil {
+				return nil, fmt.Errorf("chain %s: %w", one.ID, err)
+			}
 		}
 		made.Funding = c.Orders.Funding
 		all = append(all, made)
@@ -78,23 +84,15 @@ func (s *Service) simulated(c config.Chain, tokens map[chain.Asset]market.Asset)
 	if err != nil {
 		return front.Chain{}, err
 	}
-	f := front.Chain{
-		Chain: desk.Chain{
-			ID: c.ID, Slug: c.Slug, Name: c.Name, Family: c.Family, EVMChainID: number(c), Confirmations: usual(c.Tiers),
-			BlockTime: c.BlockTime, NeedsRefund: c.Family == chain.Bitcoin,
-		},
-		Codec: codec, Tiers: c.Tiers,
+	f := front.Chain{Chain: told(c), Codec: codec, Tiers: c.Tiers}
+	if f.Assets, err = listed(c, tokens); err != nil {
+		return f, err
 	}
 	cfg := sim.Config{
 		ID: c.ID, Family: c.Family, Shape: shape, FinalDepth: int(c.FinalDepth), BlockTime: c.BlockTime, MinFee: money.FromUint64(2),
 		Accounts: []chain.Account{order.HotWallet}, Start: time.Now().UTC(), Addresses: codec,
 	}
 	for _, a := range c.Assets {
-		t, ok := tokens[a]
-		if !ok {
-			return f, fmt.Errorf("nothing is said of %s; add a [[tokens]] table with its symbol and its decimals", a)
-		}
-		f.Assets = append(f.Assets, t)
 		if !a.IsNative() {
 			cfg.Assets = append(cfg.Assets, a)
 		}
@@ -108,6 +106,27 @@ func (s *Service) simulated(c config.Chain, tokens map[chain.Asset]market.Asset)
 	f.Keys, f.View, f.Own, f.Reader, f.Mempool, f.Sender = on, on, net.Own(order.HotWallet), on, on, on
 	f.Window = 4 * uint64(net.Config().Keep)
 	return f, nil
+}
+
+// told is what callers are told of a chain.
+func told(c config.Chain) desk.Chain {
+	return desk.Chain{
+		ID: c.ID, Slug: c.Slug, Name: c.Name, Family: c.Family, EVMChainID: number(c), Confirmations: usual(c.Tiers),
+		BlockTime: c.BlockTime, NeedsRefund: c.Family == chain.Bitcoin, ExplorerTx: c.Explorer.Tx, ExplorerAddress: c.Explorer.Address,
+	}
+}
+
+// listed is what is known of a chain's assets.
+func listed(c config.Chain, tokens map[chain.Asset]market.Asset) ([]market.Asset, error) {
+	all := make([]market.Asset, 0, len(c.Assets))
+	for _, a := range c.Assets {
+		t, ok := tokens[a]
+		if !ok {
+			return nil, fmt.Errorf("nothing is said of %s; add a [[tokens]] table with its symbol and its decimals", a)
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // number is the chain's own number where its family has one.
@@ -128,14 +147,28 @@ func usual(tiers []watch.Tier) uint64 {
 	return tiers[0].Confirmations
 }
 
-// Addresses read the addresses of the families that can be served.
+// Addresses read the addresses of the families that can be served. They know of no
+// chain, so that one of any of Bitcoin's networks is taken; a chain refuses those of
+// another network when it is to pay there.
 type Addresses struct{}
 
 // Parse implements office.Codecs.
-func (Addresses) Parse(f chain.Family, text string) (chain.Address, error) {
-	codec, _, err := codecOf(f)
-	if err != nil {
-		return chain.Address{}, err
+func (Addresses) Parse(f chain.Family, text string) (a chain.Address, err error) {
+	if f != chain.Bitcoin {
+		codec, _, err := codecOf(f)
+		if err != nil {
+			return a, err
+		}
+		return codec.Parse(text)
 	}
-	return codec.Parse(text)
+	for _, network := range []bitcoin.Network{bitcoin.Regtest, bitcoin.Testnet, bitcoin.Mainnet} {
+		codec, bad := bitcoin.NewCodec(network)
+		if bad != nil {
+			return a, bad
+		}
+		if a, err = codec.Parse(text); err == nil {
+			return a, nil
+		}
+	}
+	return a, err // as the real network says it
 }

@@ -9,6 +9,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/config"
+	"ferry/internal/money"
 	"ferry/internal/secret"
 	"ferry/internal/signer"
 )
@@ -48,6 +49,9 @@ func OpenSeed(w config.Wallet, ask Ask) (signer.Seed, error) {
 	return signer.ReadSeed(w.SeedFile, pass)
 }
 
+// smallFee is what a Bitcoin transaction may cost however little it pays, in satoshis.
+const smallFee = 20_000
+
 // NewSigner is the signer of a configuration, in this process.
 func NewSigner(c config.Config, s signer.Seed, w Wishes) (*signer.Signer, error) {
 	ring, err := signer.NewRing(s.Bytes(), KeyNets(c))
@@ -55,7 +59,7 @@ func NewSigner(c config.Config, s signer.Seed, w Wishes) (*signer.Signer, error)
 		return nil, err
 	}
 	p := signer.Policy{
-		PerPayment: c.Caps.PerPayment, PerHour: c.Caps.PerHour, FeeShare: c.Wallet.FeeShare,
+		PerPayment: c.Caps.PerPayment, PerHour: c.Caps.PerHour, FeeShare: c.Wallet.FeeShare, SmallFee: money.FromUint64(smallFee),
 		Sweepers: map[chain.ID]chain.Address{}, Now: time.Now,
 	}
 	for _, ch := range c.Chains {

@@ -9,7 +9,24 @@ import (
 	"ferry/internal/config"
 	"ferry/internal/family/evm"
 	"ferry/internal/family/solana"
+	"ferry/internal/serve"
 )
+
+// TestPayoutAddressesOfEveryNetworkAreTaken: an operator who sets a fee without a
+// configuration at hand may serve any of Bitcoin's networks.
+func TestPayoutAddressesOfEveryNetworkAreTaken(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx", "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080",
+	} {
+		if a, err := (serve.Addresses{}).Parse(chain.Bitcoin, text); err != nil || a.Text() != text {
+			t.Errorf("%s: %v, %v", text, a, err)
+		}
+	}
+	if _, err := (serve.Addresses{}).Parse(chain.Bitcoin, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5"); err == nil {
+		t.Error("a wrong checksum was taken")
+	}
+}
 
 // TestAddressesOfPublicTokensHaveTheirChecksums guards what is shipped as data against
 // a wrong letter.

@@ -29,14 +29,17 @@ type Service struct {
 
 	db   *store.DB
 	nets []network
-	api  net.Listener
-	desk net.Listener // of operators
+	// letGo closes what holds the keys; nil where there are none.
+	letGo func()
+	api   net.Listener
+	desk  net.Listener // of operators
 }
 
 // Options are what is not in the configuration.
 type Options struct {
 	Version, Revision string
 	Log               *slog.Logger
+	Ask               Ask // for the passphrase of a seed that no file opens
 }
 
 // pace is how often the loops look by themselves.
@@ -57,7 +60,7 @@ func New(ctx context.Context, c config.Config, o Options) (s *Service, err error
 	if s.db, err = store.Open(ctx, store.Config{URL: c.Database.URL}); err != nil {
 		return s, err
 	}
-	chains, err := s.chains(c)
+	chains, err := s.chains(ctx, c, o)
 	if err != nil {
 		return s, err
 	}
@@ -158,6 +161,10 @@ func (s *Service) Close() error {
 		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if s.letGo != nil {
+		s.letGo()
+		s.letGo = nil
 	}
 	if s.db != nil {
 		errs = append(errs, s.db.Close())

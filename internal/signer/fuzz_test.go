@@ -58,7 +58,7 @@ var meanings = map[chain.ID]func(raw []byte) string{
 			if program == solana.TokenProgramID {
 				data = data[:9] // wrong decimals are refused by the chain
 			}
-			deed := fmt.Sprint(program, []byte(data))
+			deed := fmt.Sprintf("%s %x", program, data)
 			for _, a := range i.Accounts {
 				deed += tx.Message.AccountKeys[a].String()
 			}

@@ -99,11 +99,7 @@ func (s *bitcoinShelf) inputs(m matter, spent []*wire.TxOut) (uint64, error) {
 	var sum, hot uint64
 	from := map[uint32]uint64{}
 	for i, k := range m.paper.Keys {
-		key, err := s.branches.key(k)
-		if err != nil {
-			return 0, err
-		}
-		own, err := s.script(key)
+		own, err := s.scriptFor(k)
 		if err != nil {
 			return 0, err
 		}
@@ -147,12 +143,9 @@ func (m *matter) brought(from map[uint32]uint64, hot uint64) error {
 
 // outputs adds up what is paid: the recipient once and exactly, the rest to us.
 func (s *bitcoinShelf) outputs(m matter, tx *wire.MsgTx) (uint64, error) {
-	own, err := s.scriptOf(m.hot)
-	if err != nil {
-		return 0, err
-	}
-	recipient := own
+	own, recipient := s.own, s.own
 	if m.act == pay {
+		var err error
 		if recipient, err = s.scriptOf(m.wish.Call.To); err != nil {
 			return 0, refuse(Recipient, "%s is no address of this network", m.wish.Call.To.Text())
 		}

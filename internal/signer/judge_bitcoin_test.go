@@ -182,6 +182,7 @@ func TestBitcoinRefusesOtherTransactions(t *testing.T) {
 			d.spent[0].PkScript, d.keys[0] = script(r, r.address(regtest, depositKey(2)).Text()), depositKey(2)
 		}, signer.WrongKeys},
 		{"keys in the wrong place", func(_ *rig, d *coinDraft) { d.keys[0] = depositKey(2) }, signer.WrongKeys},
+		{"a hot key that is none", func(_ *rig, d *coinDraft) { d.keys[0].Index = 1 }, signer.Unreadable},
 		{"a key missing", func(_ *rig, d *coinDraft) { d.keys = d.keys[:1] }, signer.WrongKeys},
 		{"locked", func(_ *rig, d *coinDraft) { d.tx.LockTime = 900_000 }, signer.Method},
 		{"waits", func(_ *rig, d *coinDraft) { d.tx.TxIn[0].Sequence = 144 }, signer.Method},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -77,7 +78,7 @@ func evmPlain(tx *types.Transaction, to chain.Address, amount money.Amount) erro
 func evmToken(tx *types.Transaction, m matter) error {
 	call, data := m.wish.Call, tx.Data()
 	switch {
-	case evmAddress(*tx.To()).Text() != call.Asset.Ref:
+	case !strings.EqualFold(evmAddress(*tx.To()).Text(), call.Asset.Ref):
 		return refuse(Recipient, "it calls %s and not the token %s", evmAddress(*tx.To()).Text(), call.Asset.Ref)
 	case tx.Value().Sign() != 0:
 		return refuse(Amount, "it sends %s of the chain's own coin along", tx.Value())

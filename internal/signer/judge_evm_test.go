@@ -261,6 +261,17 @@ func TestEVMCancels(t *testing.T) {
 			r.refused(p, c.want)
 		})
 	}
+	t.Run("above a cap that was lowered", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		good := evmGood(r)
+		r.keep("t", r.sign(good))
+		r.change("t", func(k *send.Record) { k.Transfer.USD = 1001 * money.Dollar })
+		r.refused(good, signer.Capped)
+		p := evmPaper(r, void(r))
+		p.Cancel = true
+		r.sign(p)
+	})
 	t.Run("nothing to cancel", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)

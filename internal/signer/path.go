@@ -8,14 +8,18 @@ import (
 
 // Path is where a key hangs, as other wallets write it; empty if there is no such key.
 // It never changes: money lies there.
-func Path(n Net, k chain.Key) string {
+func Path(id chain.ID, n Net, k chain.Key) string {
 	account, index, err := place(k)
 	if err != nil {
 		return ""
 	}
 	switch n.Family {
 	case chain.EVM:
-		return fmt.Sprintf("m/44'/60'/%d'/0/%d", account, index)
+		number, err := evmNumber(id)
+		if err != nil {
+			return ""
+		}
+		return fmt.Sprintf("m/44'/60'/%d'/%d/%d", account, evmChange(number)*account, index)
 	case chain.Bitcoin:
 		return fmt.Sprintf("m/84'/%d'/%d'/0/%d", coinType(n.Network), account, index)
 	case chain.Solana:

@@ -30,9 +30,12 @@ func newEVMShelf(seed []byte, id chain.ID) (shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBranches(seed, 44, 60, uint32(number&(hardened-1))) //nolint:gosec // 31 bits
+	b, err := newBranches(seed, 44, 60, evmChange(number))
 	return &evmShelf{branches: b, number: number}, err
 }
+
+// evmChange is the level of a path that keeps the deposits of chains apart.
+func evmChange(number uint64) uint32 { return uint32(number & (hardened - 1)) } //nolint:gosec // 31 bits
 
 // evmNumber is the number of a chain, which stands in each of its transactions.
 func evmNumber(id chain.ID) (uint64, error) {

@@ -158,27 +158,22 @@ func (s *Signer) matter(ctx context.Context, p chain.Paper) (matter, error) {
 	return m, s.weigh(&m)
 }
 
-// weigh says what the paper is to do, and holds a payment to its own cap.
+// weigh says what the paper is to do, and holds a payment to its own cap. A cancel
+// pays nobody, so that no cap may keep it back.
 func (s *Signer) weigh(m *matter) error {
-	call := m.wish.Call
+	w := m.wish
 	switch {
 	case m.paper.Cancel:
 		m.act = cancel
-	case len(call.Sources) > 0:
+	case len(w.Call.Sources) > 0:
 		m.act = sweep
 		return m.sources(s.ring.shelves[m.paper.Chain])
-	default:
-		m.act = pay
-	}
-	switch {
-	case len(call.Sources) > 0:
-		return nil // the cancel of a sweep
-	case call.To == m.hot:
-		return refuse(Recipient, "transfer %s pays our own account", m.wish.ID)
-	case m.wish.USD <= 0:
-		return refuse(Capped, "what transfer %s is worth is not known", m.wish.ID)
-	case m.wish.USD > s.policy.PerPayment:
-		return refuse(Capped, "transfer %s is worth %s dollars, %s are allowed for one payment", m.wish.ID, m.wish.USD, s.policy.PerPayment)
+	case w.Call.To == m.hot:
+		return refuse(Recipient, "transfer %s pays our own account", w.ID)
+	case w.USD <= 0:
+		return refuse(Capped, "what transfer %s is worth is not known", w.ID)
+	case w.USD > s.policy.PerPayment:
+		return refuse(Capped, "transfer %s is worth %s dollars, %s are allowed for one payment", w.ID, w.USD, s.policy.PerPayment)
 	}
 	return nil
 }

@@ -34,8 +34,10 @@ func seeded(t *testing.T) *rand.Rand {
 		seed = n
 	}
 	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
+	return newRand(seed)
 }
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // openStore opens a database of its own; an empty address is one in memory.
 func openStore(t *testing.T, url string) *store.DB {

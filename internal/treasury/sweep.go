@@ -194,11 +194,7 @@ func (s *Sweeper) due(h heap, now time.Time) bool {
 
 // transfer is the wish for a pile, unless it costs too much of it.
 func (s *Sweeper) transfer(ctx context.Context, a chain.Asset, h heap, now time.Time) (t send.Transfer, worth bool, err error) {
-	on := s.ports.Chains[a.Chain]
-	call := chain.Call{
-		Chain: a.Chain, From: s.cfg.Account, To: on.Own(s.cfg.Account), Asset: a, Amount: h.total, Sources: h.sources,
-	}
-	cost, err := on.Cost(ctx, call)
+	h, cost, err := s.fitting(ctx, a, h)
 	if err != nil {
 		return t, false, fmt.Errorf("cost: %w", err)
 	}
@@ -221,6 +217,54 @@ func (s *Sweeper) transfer(ctx context.Context, a chain.Asset, h heap, now time.
 		// A sweep that failed is made anew under another name: only its own time and its
 		// first address tell two of them apart.
 		ID:   send.ID(fmt.Sprintf("sweep/%s/%s/%d-%d", a.Chain, ref, now.UnixMicro(), h.sources[0].Index)),
-		Call: call, USD: h.worth, MaxFee: budget, Deadline: now.Add(s.cfg.Hurry), WishedAt: now,
+		Call: s.call(a, h), USD: h.worth, MaxFee: budget, Deadline: now.Add(s.cfg.Hurry), WishedAt: now,
 	}, true, nil
+}
+
+// call is what brings a pile home.
+func (s *Sweeper) call(a chain.Asset, h heap) chain.Call {
+	return chain.Call{
+		Chain: a.Chain, From: s.cfg.Account, To: s.ports.Chains[a.Chain].Own(s.cfg.Account), Asset: a, Amount: h.total, Sources: h.sources,
+	}
+}
+
+// fitting is as much of a pile as its chain takes at once, with what that costs. A chain
+// may take fewer addresses than we would like, and one that it refuses must not keep the
+// others from home.
+func (s *Sweeper) fitting(ctx context.Context, a chain.Asset, h heap) (heap, money.Amount, error) {
+	for first, n := 0, len(h.sources); ; {
+		part, err := s.part(ctx, a, h, h.sources[first:first+n])
+		if err != nil {
+			return heap{}, money.Amount{}, err
+		}
+		cost, err := s.ports.Chains[a.Chain].Cost(ctx, s.call(a, part))
+		switch {
+		case !errors.Is(err, send.ErrRefused):
+			return part, cost, err
+		case n > 1:
+			n = (n + 1) / 2
+		case first+1 == len(h.sources):
+			return heap{}, money.Amount{}, err
+		default:
+			first, n = first+1, len(h.sources)-first-1
+		}
+	}
+}
+
+// part is some of a pile.
+func (s *Sweeper) part(ctx context.Context, a chain.Asset, h heap, of []chain.Source) (heap, error) {
+	if len(of) == len(h.sources) {
+		return h, nil
+	}
+	p := heap{sources: of, oldest: h.oldest, full: true}
+	var err error
+	for _, src := range of {
+		if p.total, err = p.total.Add(src.Amount); err != nil {
+			return heap{}, err
+		}
+	}
+	if p.worth, err = s.ports.Valuer.USD(ctx, a, p.total); err != nil {
+		return heap{}, fmt.Errorf("worth of %s: %w", p.total, err)
+	}
+	return p, nil
 }

@@ -198,7 +198,7 @@ func TestAWorkerThatWasOvertakenIsNoTrouble(t *testing.T) {
 	}
 }
 
-func TestSweepsWithoutLimitsAreRefused(t *testing.T) {
+func TestBringingHomeWithoutLimitsIsRefused(t *testing.T) {
 	t.Parallel()
 	ports := treasury.SweepPorts{Store: &table{}, Valuer: par{}, Assets: []chain.Asset{on.Native()}, Chains: map[chain.ID]treasury.Coster{on: tariff{}}}
 	for name, spoil := range map[string]func(*treasury.SweepConfig, *treasury.SweepPorts){

@@ -199,3 +199,5 @@ func outPoint(tx string, n uint32) wire.OutPoint {
 	}
 	return wire.OutPoint{Hash: *h, Index: n}
 }
+
+func hexOf(raw []byte) string { return hex.EncodeToString(raw) }

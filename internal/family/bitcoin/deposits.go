@@ -55,7 +55,7 @@ func (c *Chain) body(ctx context.Context, hash chainhash.Hash) (*block, error) {
 		if err != nil {
 			return nil, forged("it is not in hex")
 		}
-		b, err := readBlock(raw, hash, c.params.PowLimit)
+		b, err := c.codec.readBlock(raw, hash, c.params.PowLimit)
 		if errors.Is(err, ErrForged) {
 			c.notice(Suspect{Reason: ForgedBlock, Block: hash.String(), Detail: n.Name() + ": " + err.Error()})
 		}
@@ -64,31 +64,33 @@ func (c *Chain) body(ctx context.Context, hash chainhash.Hash) (*block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("block %s: %w", hash, err)
 	}
-	c.blocks.put(hash, b, b.size)
+	c.blocks.put(hash, b, 3*b.size) // what is made of the bytes is larger than they
 	return b, nil
 }
 
 // found are the payments of a block to the addresses. The first transaction's are
 // not counted: they can not be spent for a hundred blocks, and no customer pays so.
+// Nor is what pays our key by another kind of script than the one we gave: no signer
+// of ours would spend it.
 func (c *Chain) found(body *block, b chain.Block, to watch.Addresses) []chain.Deposit {
 	var out []chain.Deposit
 	for i, tx := range body.txs {
-		for j, o := range tx.TxOut {
-			a := c.codec.AddressOf(o.PkScript)
-			if a.IsZero() || !to.Has(a) {
-				if c.cfg.Noticed != nil {
-					c.suspect(o, to, where{body.ids[i], j, b})
-				}
-				continue
-			}
-			at := where{body.ids[i], j, b}
+		for _, m := range body.pays[i] {
+			o, at := tx.TxOut[m.out], where{body.ids[i], m.out, b}
 			switch {
+			case m.kind == "":
+				if c.cfg.Noticed != nil {
+					c.suspect(o, to, at)
+				}
+			case !to.Has(m.to):
+			case m.kind != P2WPKH:
+				c.notice(at.suspect(OtherForm, m.to, o.Value))
 			case i == 0:
-				c.notice(at.suspect(Coinbase, a, o.Value))
+				c.notice(at.suspect(Coinbase, m.to, o.Value))
 			case o.Value < dust(P2WPKH):
-				c.notice(at.suspect(Dust, a, o.Value))
+				c.notice(at.suspect(Dust, m.to, o.Value))
 			default:
-				out = append(out, c.deposit(at, a, o.Value))
+				out = append(out, c.deposit(at, m.to, o.Value))
 			}
 		}
 	}

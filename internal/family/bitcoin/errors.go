@@ -32,6 +32,7 @@ var (
 
 // Core's codes.
 const (
+	codeMisc        = -1
 	codeNotFound    = -5
 	codeParameter   = -8
 	codeDecode      = -22
@@ -56,6 +57,9 @@ func classify(err error) error {
 
 func meaning(e *rpc.Error) error {
 	says := func(s string) bool { return strings.Contains(strings.ToLower(e.Message), s) }
+	if e.Code == codeMisc && says("block number out of range") { // as btcd says it
+		return errHigh
+	}
 	switch e.Code {
 	case codeNoMethod:
 		return errNoMethod

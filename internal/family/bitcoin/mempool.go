@@ -119,9 +119,9 @@ func (c *Chain) fetch(ctx context.Context, n *rpc.Node, ids []chainhash.Hash) (l
 
 func (c *Chain) remember(id chainhash.Hash, tx *wire.MsgTx) {
 	list := []sighting{}
-	for i, o := range tx.TxOut {
-		if a := c.codec.AddressOf(o.PkScript); !a.IsZero() && o.Value >= dust(P2WPKH) {
-			list = append(list, sighting{i, a, o.Value})
+	for _, m := range c.codec.mentions(tx) {
+		if v := tx.TxOut[m.out].Value; m.kind == P2WPKH && v >= dust(P2WPKH) {
+			list = append(list, sighting{m.out, m.to, v})
 		}
 	}
 	c.waiting.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/btcsuite/btcd/address/v2/bech32"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"ferry/internal/send"
@@ -271,6 +272,35 @@ func TestEveryKindOfScriptHasItsAddress(t *testing.T) {
 			if a := c.AddressOf(append(slices.Clone(script), 0)); !a.IsZero() {
 				t.Errorf("%s and more is the address %s", kind, a.Text())
 			}
+		}
+	}
+}
+
+// TestSegwitAddressesAreWrittenAsTheLibraryWritesThem: ours is quicker, not another.
+func TestSegwitAddressesAreWrittenAsTheLibraryWritesThem(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(seed(t), 3))
+	for range 3_000 {
+		m := networks[r.IntN(len(networks))]
+		body := make([]byte, []int{20, 32}[r.IntN(2)])
+		for i := range body {
+			body[i] = byte(r.Uint32())
+		}
+		version := byte(r.IntN(2))
+		words, err := bech32.ConvertBits(body, 8, 5, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encode := bech32.Encode
+		if version > 0 {
+			encode = bech32.EncodeM
+		}
+		want, err := encode(m.human, append([]byte{version}, words...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (Codec{marks: m}).segwit(version, body); got != want {
+			t.Fatalf("version %d of %x is %s, want %s", version, body, got, want)
 		}
 	}
 }

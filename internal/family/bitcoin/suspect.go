@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
@@ -53,46 +54,61 @@ func (w where) suspect(r Reason, to chain.Address, value int64) Suspect {
 	return Suspect{Reason: r, To: to, Tx: chain.TxID(w.tx.String()), Index: w.index, Amount: value, Block: w.block.Hash}
 }
 
-// suspect looks whether an output that pays none of the addresses seems to.
+// suspect looks whether an output of no usual kind seems to pay us.
 func (c *Chain) suspect(o *wire.TxOut, to watch.Addresses, at where) {
-	// Of key is the address that we would have given for a key with this hash.
-	ofHash := func(hash []byte) (chain.Address, bool) {
-		a := c.codec.AddressOf(append([]byte{opFalse, opData20}, hash...))
-		return a, !a.IsZero() && to.Has(a)
-	}
+	// Say looks for the address that we would have given for a key with this hash.
 	say := func(r Reason, hash []byte) {
-		if a, ok := ofHash(hash); ok {
+		if a := c.codec.AddressOf(slices.Concat([]byte{opFalse, opData20}, hash)); !a.IsZero() && to.Has(a) {
 			c.notice(at.suspect(r, a, o.Value))
 		}
 	}
-	if kind, body := program(o.PkScript); kind != "" {
-		if kind == P2PKH {
-			say(OtherForm, body)
-		}
+	s := o.PkScript
+	if len(s) < 2 {
 		return
 	}
-	switch txscript.GetScriptClass(o.PkScript) {
-	case txscript.PubKeyTy, txscript.MultiSigTy:
-		reason := Multisig
-		if txscript.GetScriptClass(o.PkScript) == txscript.PubKeyTy {
-			reason = BareKey
-		}
-		pushes, _ := txscript.PushedData(o.PkScript) // what can not be read holds no key
-		for _, p := range pushes {
-			if len(p) >= 33 {
-				say(reason, address.Hash160(p))
-			}
-		}
-	case txscript.NullDataTy:
-		pushes, _ := txscript.PushedData(o.PkScript)
-		for _, p := range pushes {
-			p = bytes.TrimSpace(p)
-			if len(p) == hashBytes {
-				say(Message, p)
-			}
-			if a, err := c.codec.Parse(string(p)); err == nil && to.Has(a) {
-				c.notice(at.suspect(Message, a, o.Value))
-			}
+	switch last := s[len(s)-1]; {
+	case s[0] == txscript.OP_RETURN:
+		c.message(s, to, func(a chain.Address) { c.notice(at.suspect(Message, a, o.Value)) }, say)
+	case last == txscript.OP_CHECKSIG && txscript.GetScriptClass(s) == txscript.PubKeyTy:
+		c.keys(s, func(hash []byte) { say(BareKey, hash) })
+	case last == txscript.OP_CHECKMULTISIG && txscript.GetScriptClass(s) == txscript.MultiSigTy:
+		c.keys(s, func(hash []byte) { say(Multisig, hash) })
+	}
+}
+
+// keys are the hashes of the public keys in a script.
+func (c *Chain) keys(s []byte, say func(hash []byte)) {
+	pushes, _ := txscript.PushedData(s) // what can not be read holds no key
+	for _, p := range pushes {
+		if len(p) >= 33 {
+			say(address.Hash160(p))
 		}
 	}
+}
+
+// message looks for our addresses in what an output says.
+func (c *Chain) message(s []byte, to watch.Addresses, found func(chain.Address), say func(r Reason, hash []byte)) {
+	pushes, _ := txscript.PushedData(s)
+	for _, p := range pushes {
+		p = bytes.TrimSpace(p)
+		if len(p) == hashBytes {
+			say(Message, p)
+		}
+		if len(p) < 25 || len(p) > maxLen || !plain(p) {
+			continue // to read every noise as base58 takes long
+		}
+		if a, err := c.codec.Parse(string(p)); err == nil && to.Has(a) {
+			found(a)
+		}
+	}
+}
+
+// plain says whether a text has only letters and digits, as addresses do.
+func plain(p []byte) bool {
+	for _, b := range p {
+		if (b < '0' || b > '9') && (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') {
+			return false
+		}
+	}
+	return true
 }

@@ -37,18 +37,32 @@ type block struct {
 	gifts types.Withdrawals // what the protocol itself paid out
 }
 
-// load gives a block by its hash: from any node, where header and roots prove it, or
-// as a quorum tells it. Either way a quorum must have the block.
+// load gives a block by its hash.
 func (c *Chain) load(ctx context.Context, hash string) (*block, error) {
+	h, err := c.present(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	return c.contents(ctx, h)
+}
+
+// present is the header of a block that a quorum has.
+func (c *Chain) present(ctx context.Context, hash string) (header, error) {
 	if !isHash(hash) {
-		return nil, fmt.Errorf("%q is no hash of a block", hash)
+		return header{}, fmt.Errorf("%q is no hash of a block", hash)
 	}
 	h, err := quorum.Same(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (header, error) {
 		return c.byHash(ctx, n, hash)
 	}))
 	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", hash, err)
+		return header{}, fmt.Errorf("block %s: %w", hash, err)
 	}
+	return h, nil
+}
+
+// contents is what stands in a block: from any node, where the roots of the header
+// prove it, or as a quorum tells it.
+func (c *Chain) contents(ctx context.Context, h header) (*block, error) {
 	if h.empty && (h.withdrawals == common.Hash{} || h.withdrawals == types.EmptyWithdrawalsHash) {
 		return &block{header: h}, nil
 	}
@@ -57,7 +71,7 @@ func (c *Chain) load(ctx context.Context, hash string) (*block, error) {
 	}
 	b, err := first(ctx, c, func(ctx context.Context, n *rpc.Node) (*block, error) { return c.proven(ctx, n, h) })
 	if err != nil {
-		return nil, fmt.Errorf("block %s: %w", hash, err)
+		return nil, fmt.Errorf("block %s: %w", h.Hash, err)
 	}
 	return b, nil
 }
@@ -145,19 +159,10 @@ func (c *Chain) prove(h header, body *body, receipts []*types.Receipt) (*block, 
 
 // ask2 asks a node for the body of a block and for its receipts.
 func ask2(ctx context.Context, n *rpc.Node, hash string, body, receipts any) error {
-	q := []rpc.Query{
+	return askAll(ctx, n, []rpc.Query{
 		{Method: "eth_getBlockByHash", Params: []any{hash, true}, Out: body},
 		{Method: "eth_getBlockReceipts", Params: []any{hash}, Out: receipts},
-	}
-	if err := n.Batch(ctx, q); err != nil {
-		return err
-	}
-	for _, x := range q {
-		if x.Err != nil {
-			return fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
-	}
-	return nil
+	}, nil)
 }
 
 // tidy puts the logs of a receipt in order. Logs that are missing, or of a block that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/holiman/uint256"
@@ -61,6 +62,20 @@ func withAuths(meant, signed *types.Transaction) *types.Transaction {
 		GasTipCap: uint256.MustFromBig(meant.GasTipCap()), GasFeeCap: uint256.MustFromBig(meant.GasFeeCap()),
 		Value: uint256.MustFromBig(meant.Value()), AuthList: got,
 	})
+}
+
+// authorised reports whether those who must have signed the authorizations.
+func authorised(tx *types.Transaction, who []common.Address) bool {
+	auths := tx.SetCodeAuthorizations()
+	if len(auths) != len(who) {
+		return false
+	}
+	for i, a := range auths {
+		if from, err := a.Authority(); err != nil || from != who[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // Broadcast offers the bytes to every node. It is done when a quorum took them or had

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/holiman/uint256"
 
@@ -29,8 +30,10 @@ type Config struct {
 	// Tokens are the listed ones. What others emit is never believed.
 	Tokens []Token
 	// Tag names the final block: "finalized", or "safe" where that is enough. Empty is
-	// for chains that have no tags: then Depth blocks make one final.
-	Tag   string
+	// for chains that have no tags.
+	Tag string
+	// Depth is how many blocks make one final for nodes that know no such tag; zero is
+	// that such a node knows nothing.
 	Depth uint64
 	// NoVerify is for chains whose blocks hold what the library cannot read. Without
 	// the roots of the header a quorum must say the same of every payment instead.
@@ -38,7 +41,8 @@ type Config struct {
 	// NoTrace is for nodes that trace nothing: then payments by contracts are not seen,
 	// and only plain transactions count.
 	NoTrace bool
-	// NoProof is for nodes that prove no state: then a quorum must agree on balances.
+	// NoProof is for nodes that prove no state: then a quorum must agree on balances. It
+	// goes with NoVerify: a proof is worth what the header is worth that it leads to.
 	NoProof bool
 	// MinTip and MaxTip bound what is offered per unit of gas, in the smallest unit of
 	// the chain's coin, whatever nodes say is usual.
@@ -88,6 +92,7 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.NoProof = cfg.NoProof || cfg.NoVerify
 	c := &Chain{cfg: cfg, signer: s, tokens: make(map[common.Address]chain.Asset, len(cfg.Tokens))}
 	if c.number, err = strconv.ParseUint(text, 10, 64); err != nil {
 		return nil, err
@@ -153,6 +158,29 @@ func (c *Chain) checkNode(ctx context.Context, n *rpc.Node) error {
 	return nil
 }
 
+// ErrSweeper: the sweeper is not the contract that it should be.
+var ErrSweeper = errors.New("evm: the sweeper is another contract than ours, or was made for another account")
+
+// checkSweeper reads the code of the sweeper: deposit addresses obey it, so a contract
+// that is not ours to the last byte, and made for our account, could take everything.
+func (c *Chain) checkSweeper(ctx context.Context) error {
+	if c.sweeper == (common.Address{}) {
+		return nil
+	}
+	said, err := quorum.Same(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (string, error) {
+		var code hexutil.Bytes
+		err := n.Call(ctx, &code, "eth_getCode", c.sweeper, "latest")
+		return string(code), err
+	}))
+	if err != nil {
+		return fmt.Errorf("code of the sweeper: %w", err)
+	}
+	if said != string(sweeperAt(c.sweeper, c.own)) {
+		return fmt.Errorf("%w: %s", ErrSweeper, canonical(c.sweeper).Text())
+	}
+	return nil
+}
+
 // ErrDecimals: a token counts otherwise than its configuration says.
 var ErrDecimals = errors.New("evm: the token has other decimals")
 
@@ -161,6 +189,9 @@ var ErrDecimals = errors.New("evm: the token has other decimals")
 // million times over.
 func (c *Chain) Check(ctx context.Context) error {
 	if _, err := c.Head(ctx); err != nil {
+		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
+	}
+	if err := c.checkSweeper(ctx); err != nil {
 		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
 	}
 	for _, t := range c.cfg.Tokens {

@@ -24,19 +24,24 @@ var (
 
 // contract is a compiled contract.
 type contract struct {
-	abi  abi.ABI
-	code []byte
+	abi       abi.ABI
+	code      []byte
+	runtime   []byte
+	constants [][]int // where each constant stands in the runtime code
 }
 
 func readContract(file []byte) (c contract, err error) {
 	var f struct {
 		ABI  json.RawMessage `json:"abi"`
 		Code hexutil.Bytes   `json:"code"`
+
+		Runtime   hexutil.Bytes `json:"runtime"`
+		Constants [][]int       `json:"constants"`
 	}
 	if err = json.Unmarshal(file, &f); err != nil {
 		return c, err
 	}
-	c.code = f.Code
+	c.code, c.runtime, c.constants = f.Code, f.Runtime, f.Constants
 	c.abi, err = abi.JSON(strings.NewReader(string(f.ABI)))
 	return c, err
 }
@@ -56,6 +61,17 @@ func SweeperCode(home common.Address) []byte {
 		panic(err) // an address always fits
 	}
 	return append(append([]byte{}, sweeperContract.code...), args...)
+}
+
+// sweeperAt is the code that a sweeper of ours has at its address.
+func sweeperAt(self, home common.Address) []byte {
+	out := append([]byte{}, sweeperContract.runtime...)
+	for i, a := range []common.Address{home, self} { // in the order of the source
+		for _, start := range sweeperContract.constants[i] {
+			copy(out[start:], common.LeftPadBytes(a[:], word32))
+		}
+	}
+	return out
 }
 
 // TestTokenCode is what deploys a worthless token on a local chain.

@@ -13,6 +13,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
+	"ferry/internal/family/quorum"
 	"ferry/internal/watch"
 )
 
@@ -23,6 +24,7 @@ type hand struct {
 	// change is what must have happened to its balance between the parent and the block.
 	change *big.Int
 	found  []chain.Deposit
+	paid   bool // somebody says that it was paid
 }
 
 // scan is the reading of one block.
@@ -30,6 +32,7 @@ type scan struct {
 	*Chain
 	*block
 	to       watch.Addresses
+	traced   <-chan []quorum.Answer[[]traced]
 	suspects []Suspect
 }
 
@@ -37,14 +40,22 @@ type scan struct {
 // by the change of a balance that the state proves, of listed tokens by what they
 // emitted and by the change of what they say somebody has.
 func (c *Chain) Deposits(ctx context.Context, b chain.Block, to watch.Addresses) ([]chain.Deposit, error) {
-	blk, err := c.load(ctx, b.Hash)
+	h, err := c.present(ctx, b.Hash)
 	if err != nil {
 		return nil, err
 	}
-	if blk.Height != b.Height || blk.Parent != b.Parent {
+	if h.Height != b.Height || h.Parent != b.Parent {
 		return nil, fmt.Errorf("%w: block %s has another place", ErrForged, b.Hash)
 	}
-	s := &scan{Chain: c, block: blk, to: to}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &scan{Chain: c, to: to}
+	if !c.cfg.NoTrace && !h.empty { // nodes trace while the block is read
+		s.traced = c.trace(ctx, h)
+	}
+	if s.block, err = c.contents(ctx, h); err != nil {
+		return nil, err
+	}
 	natives, err := s.natives(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("block %s: coins: %w", b.Hash, err)

@@ -1,11 +1,38 @@
-// Package evm is the family of Ethereum and the chains like it. So far it reads
-// and writes their addresses and the links that wallets pay from.
+// Package evm is the family of Ethereum and the chains like it: addresses and payment
+// links, deposits, payments and sweeps, asked of several nodes over JSON-RPC.
 //
-// It guarantees that an address has one canonical form, in lower case, however it
-// was written; that a text in mixed case is taken only if its EIP-55 checksum is
-// right; and that nothing which may be nobody's is taken: the zero address, a text
-// with a blank, a look-alike or a name.
+// Addresses. An address has one canonical form, in lower case, however it was written;
+// a text in mixed case is taken only if its EIP-55 checksum is right; and nothing that
+// may be nobody's is taken: the zero address, a text with a blank, a look-alike or a
+// name. The network is never asked to read an address, and no address is put into a
+// refusal.
 //
-// It must never ask the network to read an address, and never put an address into
-// a refusal.
+// Reading. A block is named by a quorum of nodes. What stands in it is proven by the
+// roots of its header, whoever tells it; where a chain's blocks cannot be read by the
+// library, a quorum must tell the same. A payment of the chain's own coin is a change of
+// a balance that a quorum traces to a transaction and that the roots of the state prove,
+// never the value field of a transaction alone. A payment in a token is what a listed
+// contract emitted in a transaction that did not fail, if what the contract says that the
+// address has changed by the same. Everything else that names an address of ours is told
+// to Noticed with its reason, and is no deposit. What it costs to read a block grows with
+// the block and not with the number of addresses.
+//
+// Two limits. Payments that one transaction makes to one address are one deposit of
+// their sum. Payments by contracts are not seen by nodes that trace nothing (NoTrace).
+//
+// Sending. One nonce is one slot. A replacement has the nonce of what it replaces, so
+// that only one of them lands. Nothing is said of an attempt that does not hang on a
+// final block which a quorum has: a node that is behind has no vote. Whether it went well
+// is read from the proven receipt, and of a token from what the token emitted. A call that
+// a quorum says would fail is refused before it is signed.
+//
+// Sweeping. Deposit addresses are emptied by one transaction of the account, through
+// the contract Sweeper: each address gives its word once, by EIP-7702, to obey that
+// contract, which pays nobody but the account. No address needs coins for gas. From then
+// on the address has code, so that whoever sends exactly 21,000 gas cannot pay it any
+// more: the payment fails and stays with its sender. Addresses should therefore be swept
+// when their order is closed.
+//
+// It must never hold a key, never believe fewer nodes than the rule says, and never take
+// an error for the answer that something is not there. It is woken by watch and send.
 package evm

@@ -26,8 +26,9 @@ type errand struct {
 	value *uint256.Int
 	data  []byte
 	auths []types.SetCodeAuthorization
-	keys  []chain.Key // who signs: the sender, and then whoever authorises
-	extra uint64      // gas that no simulation sees
+	keys  []chain.Key      // who signs: the sender, and then whoever authorises
+	words []common.Address // whose authorizations they are
+	extra uint64           // gas that no simulation sees
 	codes map[common.Address]any
 }
 
@@ -203,8 +204,8 @@ func (c *Chain) Redraft(ctx context.Context, call chain.Call, prev chain.Attempt
 	gas := old.Gas()
 	if call.Amount.IsZero() { // it only uses up the nonce
 		gas = params.TxGas
-	} else if e.to != *old.To() || !bytes.Equal(e.data, old.Data()) || e.value.ToBig().Cmp(old.Value()) != 0 {
-		if gas, err = c.gas(ctx, e, ends.tip); err != nil { // what came before was a cancel
+	} else if len(e.auths) > len(old.SetCodeAuthorizations()) || e.to != *old.To() || !bytes.Equal(e.data, old.Data()) || e.value.ToBig().Cmp(old.Value()) != 0 {
+		if gas, err = c.gas(ctx, e, ends.tip); err != nil { // what came before did less
 			return chain.Attempt{}, err
 		}
 	}
@@ -250,7 +251,7 @@ func (c *Chain) sign(ctx context.Context, e *errand, nonce, gas uint64, b bid) (
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	if c.rules.Hash(tx) != c.rules.Hash(withAuths(meant, tx)) {
+	if c.rules.Hash(tx) != c.rules.Hash(withAuths(meant, tx)) || !authorised(tx, e.words) {
 		return chain.Attempt{}, fmt.Errorf("%w: another transaction was signed than was asked", ErrBytes)
 	}
 	cost, err := fee(gas, b.cap)

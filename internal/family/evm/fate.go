@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -75,20 +76,15 @@ func (c *Chain) standing(ctx context.Context, n *rpc.Node, tx common.Hash, ancho
 		Height quantity    `json:"blockNumber"`
 	}
 	var known *struct {
-		Hash common.Hash `json:"hash"`
+		Height *quantity `json:"blockNumber"`
 	}
 	q := []rpc.Query{
 		{Method: "eth_getBlockByNumber", Params: []any{hexutil.EncodeUint64(anchor.Height), false}, Out: &on},
 		{Method: "eth_getTransactionReceipt", Params: []any{tx}, Out: &receipt},
 		{Method: "eth_getTransactionByHash", Params: []any{tx}, Out: &known},
 	}
-	if err := n.Batch(ctx, q); err != nil {
+	if err := askAll(ctx, n, q, nil); err != nil {
 		return standing{}, err
-	}
-	for _, x := range q {
-		if x.Err != nil {
-			return standing{}, fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
 	}
 	h, err := c.checked(on)
 	switch {
@@ -100,6 +96,10 @@ func (c *Chain) standing(ctx context.Context, n *rpc.Node, tx common.Hash, ancho
 		return standing{}, fmt.Errorf("%w: the receipt is another's", ErrForged)
 	case receipt != nil:
 		return standing{landed: true, hash: receipt.Hash, height: uint64(receipt.Height)}, nil
+	case known != nil && known.Height != nil:
+		// It threw the receipt away, or the block came between the two questions. To take
+		// that for missing could pay a second time.
+		return standing{}, fmt.Errorf("%w: it has the transaction in a block and no receipt", ErrBehind)
 	}
 	return standing{pending: known != nil}, nil
 }
@@ -178,7 +178,7 @@ func (c *Chain) promised(tx *types.Transaction) []promise {
 		return nil
 	}
 	if *tx.To() == c.sweeper {
-		return c.sweptTokens(tx.Data())
+		return slices.DeleteFunc(c.swept(tx.Data()), func(p promise) bool { return p.token == common.Address{} })
 	}
 	m, err := tokenContract.abi.MethodById(tx.Data())
 	if _, listed := c.tokens[*tx.To()]; !listed || err != nil || m.Name != "transfer" {

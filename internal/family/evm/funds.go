@@ -62,14 +62,11 @@ func (c *Chain) affords(ctx context.Context, call chain.Call, e ends, cost money
 				q = append(q, rpc.Query{Method: "eth_call", Params: []any{message{To: ptr(common.HexToAddress(x.asset.Ref)), Data: data}, at{on}}, Out: &words[k]})
 			}
 		}
-		if err := n.Batch(ctx, q); err != nil {
+		if err := askAll(ctx, n, q, nil); err != nil {
 			return nil, err
 		}
 		out := make([]uint256.Int, len(q))
-		for k, x := range q {
-			if x.Err != nil {
-				return nil, fmt.Errorf("%s: %w", n.Name(), x.Err)
-			}
+		for k := range q {
 			out[k] = uint256.Int(coins[k])
 			if !needs[k/2].asset.IsNative() {
 				out[k] = uint256.Int(words[k])

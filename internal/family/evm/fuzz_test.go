@@ -80,7 +80,7 @@ func FuzzAnswers(f *testing.F) {
 			t.Fatalf("bytes that nobody of us signed were taken: %s", tx.Hash())
 		}
 		eachAddress(a.Raw, func(common.Address) {})
-		c.sweptTokens(append(slices.Clone(sweeperContract.abi.Methods["sweep"].ID), a.Raw...))
+		c.swept(append(slices.Clone(sweeperContract.abi.Methods["sweep"].ID), a.Raw...))
 		data := append(slices.Clone(tokenContract.abi.Methods["transfer"].ID), a.Raw...)
 		c.promised(types.NewTx(&types.DynamicFeeTx{To: &common.Address{2}, Data: data}))
 	})

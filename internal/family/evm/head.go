@@ -121,34 +121,29 @@ type ends struct{ tip, final header }
 
 // nodeEnds are the ends as one node has them.
 func (c *Chain) nodeEnds(ctx context.Context, n *rpc.Node) (e ends, err error) {
-	tag := c.cfg.Tag
-	if tag == "" {
-		if e.tip, err = c.byNumber(ctx, n, "latest"); err != nil || !e.tip.ok {
-			return ends{}, orBehind(err)
-		}
-		e.final, err = c.byNumber(ctx, n, hexutil.EncodeUint64(e.tip.Height-min(e.tip.Height, c.cfg.Depth)))
-		if err != nil || !e.final.ok {
-			return ends{}, orBehind(err)
-		}
-		return e, nil
-	}
 	var tip, final *told
-	q := []rpc.Query{
-		{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Out: &tip},
-		{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Out: &final},
+	q := []rpc.Query{{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Out: &tip}}
+	if c.cfg.Tag != "" {
+		q = append(q, rpc.Query{Method: "eth_getBlockByNumber", Params: []any{c.cfg.Tag, false}, Out: &final})
 	}
 	if err := n.Batch(ctx, q); err != nil {
 		return ends{}, err
 	}
-	for _, x := range q {
-		if x.Err != nil {
-			return ends{}, x.Err
-		}
+	if q[0].Err != nil {
+		return ends{}, q[0].Err
 	}
 	if e.tip, err = c.checked(tip); err != nil || !e.tip.ok {
 		return ends{}, orBehind(err)
 	}
-	if e.final, err = c.checked(final); err != nil || !e.final.ok {
+	switch {
+	case final != nil:
+		e.final, err = c.checked(final)
+	case c.cfg.Depth > 0: // the node knows no such tag
+		e.final, err = c.byNumber(ctx, n, hexutil.EncodeUint64(e.tip.Height-min(e.tip.Height, c.cfg.Depth)))
+	default:
+		err = q[len(q)-1].Err
+	}
+	if err != nil || !e.final.ok {
 		return ends{}, orBehind(err)
 	}
 	return e, nil

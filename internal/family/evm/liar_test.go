@@ -239,7 +239,7 @@ func TestATokenWithOtherDecimalsStopsTheStart(t *testing.T) {
 
 func TestWithoutProofsAQuorumMustAgree(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(c *evm.Config) { c.NoProof, c.NoVerify = true, true })
+	b := newBench(t, func(c *evm.Config) { c.NoVerify = true })
 	to := b.Address("deposit")
 	b.Pay(payment(to))
 	b.Pay(familytest.Payment{From: "another", Outs: []familytest.Out{{To: to, Asset: b.asset(b.token), Amount: money.FromUint64(7)}}})
@@ -265,5 +265,42 @@ func TestWithoutProofsAQuorumMustAgree(t *testing.T) {
 		}
 		b.proxies[1].set(familytest.None)
 		b.proxies[0].lie(nil)
+	}
+}
+
+func TestWithoutATagTheDepthDecidesIfThereIsOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, p := range b.proxies {
+		p.lie(func(q *question, result any) any {
+			if q.Method == "eth_getBlockByNumber" && string(q.Params[0]) == `"finalized"` {
+				return nil
+			}
+			return result
+		})
+	}
+	if h, err := b.chain.Head(t.Context()); err == nil {
+		t.Errorf("nobody said what is final, and the head is %v", h)
+	}
+	for _, tag := range []string{"finalized", ""} {
+		h, err := b.open(func(c *evm.Config) { c.Tag, c.Depth = tag, 5 }).Head(t.Context())
+		if err != nil || h.Tip.Height-h.Final.Height != 5 {
+			t.Errorf("with tag %q the head is %v, %v", tag, h, err)
+		}
+	}
+	for _, spoil := range []func(c *evm.Config){
+		func(c *evm.Config) { c.Tag = "" },
+		func(c *evm.Config) { c.Tag = "latest" },
+		func(c *evm.Config) { c.ID = "eip155:01" },
+		func(c *evm.Config) { c.Nodes.Need = 9 },
+		func(c *evm.Config) { c.Tokens = []evm.Token{{Asset: chain.Asset{Chain: chainID, Ref: "gold"}}} },
+		func(c *evm.Config) { c.Sweeper = chain.CanonicalAddress(chain.EVM, "nobody") },
+		func(c *evm.Config) { c.MinTip, c.MaxTip = money.FromUint64(2), money.FromUint64(1) },
+	} {
+		cfg := evm.Config{ID: chainID, Nodes: rpc.Config{URLs: b.urls, Need: need}, Tag: "finalized"}
+		spoil(&cfg)
+		if _, err := evm.New(t.Context(), cfg, ring()); err == nil {
+			t.Errorf("%+v was taken", cfg)
+		}
 	}
 }

@@ -52,15 +52,15 @@ var tracer = map[string]any{
 // natives finds payments of the chain's own coin.
 func (s *scan) natives(ctx context.Context) ([]chain.Deposit, error) {
 	plain := s.plain()
-	moves := plain
+	moves := append(slices.Clone(plain), s.homeward()...)
 	s.failed()
-	if !s.cfg.NoTrace && len(s.facts) > 0 {
+	if s.traced != nil {
 		var err error
-		if moves, err = s.traces(ctx); err != nil {
+		if moves, err = s.traces(); err != nil {
 			return nil, err
 		}
 	}
-	hands := s.hands(moves, plain)
+	hands := slices.DeleteFunc(s.hands(moves, plain), func(h *hand) bool { return !h.paid })
 	if len(hands) == 0 {
 		return nil, nil
 	}
@@ -94,11 +94,35 @@ func (s *scan) plain() []move {
 	return out
 }
 
+// homeward is what our own sweeps took. The sweeper does it exactly or not at all, and
+// for nobody but us.
+func (s *scan) homeward() []move {
+	var out []move
+	for _, f := range s.facts {
+		if !f.OK || f.To == nil || *f.To != s.sweeper || len(f.Data) < 4 {
+			continue
+		}
+		for _, p := range s.swept(f.Data) {
+			if from := canonical(p.from); p.token == (common.Address{}) && s.to.Has(from) {
+				out = append(out, move{tx: f.Hash.Hex(), addr: from.Text(), loss: *p.amount})
+			}
+		}
+	}
+	return out
+}
+
+// trace has the nodes trace a block.
+func (c *Chain) trace(ctx context.Context, h header) <-chan []quorum.Answer[[]traced] {
+	out := make(chan []quorum.Answer[[]traced], 1)
+	go func() { out <- rpc.All[[]traced](ctx, c.pool, "debug_traceBlockByHash", h.Hash, tracer) }()
+	return out
+}
+
 // traces is what transactions moved, also through contracts, as a quorum traces it.
 // Whose addresses are ours is asked here and not beside: a node that is slow may answer
 // when the caller has gone on and the addresses are no longer those.
-func (s *scan) traces(ctx context.Context) ([]move, error) {
-	said := rpc.All[[]traced](ctx, s.pool, "debug_traceBlockByHash", s.Hash, tracer)
+func (s *scan) traces() ([]move, error) {
+	said := <-s.traced
 	moves := make([]quorum.Answer[[]move], len(said))
 	for i, a := range said {
 		if moves[i].Err = a.Err; a.Err == nil {
@@ -189,7 +213,7 @@ func (s *scan) hands(moves, plain []move) []*hand {
 		return of[a]
 	}
 	for _, m := range plain {
-		at(common.HexToAddress(m.addr))
+		at(common.HexToAddress(m.addr)).paid = true
 	}
 	for _, m := range moves {
 		h := at(common.HexToAddress(m.addr))
@@ -197,6 +221,7 @@ func (s *scan) hands(moves, plain []move) []*hand {
 		h.change.Sub(h.change, m.loss.ToBig())
 		if !m.gain.IsZero() {
 			to := canonical(h.addr)
+			h.paid = true
 			h.found = append(h.found, s.deposit(common.HexToHash(m.tx), to, s.cfg.ID.Native(), nativePlace(to), &m.gain))
 		}
 	}

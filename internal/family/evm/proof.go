@@ -57,14 +57,11 @@ func (s *scan) proofs(ctx context.Context, n *rpc.Node, parent header, hands []*
 			q = append(q, rpc.Query{Method: "eth_getProof", Params: []any{h.addr, []string{}, at{b.Hash}}, Out: &said[2*i+j]})
 		}
 	}
-	if err := n.Batch(ctx, q); err != nil {
+	if err := askAll(ctx, n, q, nil); err != nil {
 		return nil, err
 	}
 	out := make([]account, len(said))
-	for i, x := range q {
-		if x.Err != nil {
-			return nil, fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
+	for i := range out {
 		root := []common.Hash{parent.state, s.state}[i%2]
 		a, err := verify(root, hands[i/2].addr, said[i].AccountProof)
 		if err != nil {
@@ -109,15 +106,12 @@ func (s *scan) told(ctx context.Context, n *rpc.Node, hands []*hand) ([]account,
 				rpc.Query{Method: "eth_getCode", Params: []any{h.addr, at{hash}}, Out: &codes[2*i+j]})
 		}
 	}
-	if err := n.Batch(ctx, q); err != nil {
+	if err := askAll(ctx, n, q, nil); err != nil {
 		return nil, err
 	}
 	out := make([]account, len(balances))
-	for i, x := range q {
-		if x.Err != nil {
-			return nil, fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
-		out[i/2] = account{balance: uint256.Int(balances[i/2]), code: crypto.Keccak256Hash(codes[i/2])}
+	for i := range out {
+		out[i] = account{balance: uint256.Int(balances[i]), code: crypto.Keccak256Hash(codes[i])}
 	}
 	return out, nil
 }

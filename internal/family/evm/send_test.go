@@ -1,6 +1,7 @@
 package evm_test
 
 import (
+	"context"
 	"errors"
 	"math/big"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/family/evm"
 	"ferry/internal/family/familytest"
+	"ferry/internal/family/rpc"
 	"ferry/internal/money"
 	"ferry/internal/send"
 )
@@ -294,5 +296,123 @@ func TestAPaymentWithoutGasForCodeStaysWithItsSender(t *testing.T) {
 	}
 	if got := b.noticed(b.Deposit(1)); !slices.Contains(got, evm.Failed) {
 		t.Errorf("noticed %v", got)
+	}
+}
+
+func TestASweepAndADepositInOneBlockAreBothSeen(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(c *evm.Config){
+		"with traces": func(*evm.Config) {}, "without": func(c *evm.Config) { c.NoTrace = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, change)
+			b.fill(chainID.Native(), 1, 2)
+			a := b.draft(b.sweepOf(chainID.Native(), 1, 2))
+			b.ok(b.chain.Broadcast(t.Context(), a.Raw))
+			tx := b.Pay(payment(b.Deposit(1)))
+			b.Mine(1)
+			if !b.Landed(a.Tx) || !b.Landed(tx) {
+				t.Fatal("they are not in one block")
+			}
+			list, err := b.chain.Deposits(t.Context(), b.tipBlock(), set{b.Deposit(1), b.Deposit(2)})
+			b.ok(err)
+			if len(list) != 1 || list[0].Tx != tx || list[0].Amount != amount {
+				t.Errorf("found %v", list)
+			}
+		})
+	}
+}
+
+// A payment that landed long ago must not look dead to nodes that threw its receipt
+// away: it would be made again.
+func TestAReceiptThatWasThrownAwayIsNotADeadAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.draft(b.call(b.Address("bob"), chainID.Native(), amount))
+	b.ok(b.chain.Broadcast(t.Context(), a.Raw))
+	b.Mine(1 + finalDepth)
+	for _, p := range b.proxies {
+		p.lie(of("eth_getTransactionReceipt", func(any) any { return nil }))
+	}
+	if s, err := b.chain.Fate(t.Context(), a); err == nil {
+		t.Errorf("it is %v", s.Fate)
+	}
+}
+
+// A signer that signs something else than it was asked is not believed.
+type otherSigner struct{ evm.Signer }
+
+func (o otherSigner) Sign(ctx context.Context, p chain.Paper) ([]byte, error) {
+	tx := new(types.Transaction)
+	must0(tx.UnmarshalBinary(p.Unsigned))
+	value := new(big.Int).Add(tx.Value(), big.NewInt(1))
+	p.Unsigned = must(types.NewTx(&types.DynamicFeeTx{
+		ChainID: tx.ChainId(), Nonce: tx.Nonce(), GasTipCap: tx.GasTipCap(), GasFeeCap: tx.GasFeeCap(), Gas: tx.Gas(), To: tx.To(), Value: value,
+	}).MarshalBinary())
+	return o.Signer.Sign(ctx, p)
+}
+
+func TestOnlyWhatWasMeantIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c, err := evm.New(t.Context(), evm.Config{ID: chainID, Nodes: rpc.Config{URLs: b.urls, Need: need}, Tag: "finalized"}, otherSigner{ring()})
+	b.ok(err)
+	if _, err := c.Draft(t.Context(), b.call(b.Address("bob"), chainID.Native(), amount), nil, budget); !errors.Is(err, evm.ErrBytes) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestASweeperThatIsNotOursStopsTheStart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.ok(b.chain.Check(t.Context()))
+	other := b.deploy(evm.SweeperCode(common.Address{1})) // made for somebody else
+	b.Mine(1)
+	for name, at := range map[string]common.Address{"for another": other, "another contract": b.trick, "nothing": {0xab, 1}} {
+		c := b.open(func(c *evm.Config) { c.Sweeper = canonical(at) })
+		if err := c.Check(t.Context()); !errors.Is(err, evm.ErrSweeper) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestBytesOfAStrangerAreNotOffered(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	tx := must(types.SignNewTx(b.person("stranger"), rules, &types.DynamicFeeTx{
+		ChainID: big.NewInt(chainNumber), To: &common.Address{1, 2, 3}, Value: big.NewInt(1), Gas: 30_000, GasTipCap: big.NewInt(3 * gwei), GasFeeCap: big.NewInt(30 * gwei),
+	}))
+	if err := b.chain.Broadcast(t.Context(), must(tx.MarshalBinary())); !errors.Is(err, evm.ErrBytes) {
+		t.Errorf("got %v", err)
+	}
+	b.Mine(1)
+	if b.Landed(chain.TxID(tx.Hash().Hex())) {
+		t.Error("it landed")
+	}
+}
+
+// Nodes that are on another branch below what is final do not know what became of a
+// payment: what they miss is not missing, and the nonce is used by the payment itself.
+func TestNodesOfAnotherBranchHaveNoVote(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.draft(b.call(b.Address("bob"), chainID.Native(), amount))
+	b.ok(b.chain.Broadcast(t.Context(), a.Raw))
+	b.Mine(1 + finalDepth)
+	for _, p := range b.proxies[:2] {
+		p.lie(func(q *question, result any) any {
+			switch {
+			case q.Method == "eth_getBlockByNumber" && strings.HasPrefix(string(q.Params[0]), `"0x`):
+				result.(object)["extraData"] = "0xbad0"
+				return rehash(result.(object))
+			case q.Method == "eth_getTransactionReceipt", q.Method == "eth_getTransactionByHash":
+				return nil
+			}
+			return result
+		})
+	}
+	if s, err := b.chain.Fate(t.Context(), a); err == nil {
+		t.Errorf("it is %v", s.Fate)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -52,6 +53,7 @@ func (c *Chain) sweep(ctx context.Context, call chain.Call, tip header) (*errand
 		}
 		e.auths = append(e.auths, types.SetCodeAuthorization{ChainID: *uint256.NewInt(c.number), Address: c.sweeper, Nonce: s.nonce})
 		e.keys = append(e.keys, chain.Key{Account: chain.DepositKeys, Index: call.Sources[i].Index})
+		e.words = append(e.words, from[i])
 		e.extra += params.CallNewAccountGas
 		if e.codes == nil {
 			e.codes = make(map[common.Address]any)
@@ -107,33 +109,23 @@ func (c *Chain) delegates(ctx context.Context, from []common.Address, tip header
 			q = append(q, rpc.Query{Method: "eth_getCode", Params: []any{a, at{tip.Hash}}, Out: &codes[i]},
 				rpc.Query{Method: "eth_getTransactionCount", Params: []any{a, at{tip.Hash}}, Out: &nonces[i]})
 		}
-		if err := n.Batch(ctx, q); err != nil {
+		if err := askAll(ctx, n, q, nil); err != nil {
 			return nil, err
 		}
 		out := make([]delegate, len(from))
-		for i, x := range q {
-			if x.Err != nil {
-				return nil, fmt.Errorf("%s: %w", n.Name(), x.Err)
-			}
-			out[i/2] = delegate{string(codes[i/2]), uint64(nonces[i/2])}
+		for i := range out {
+			out[i] = delegate{string(codes[i]), uint64(nonces[i])}
 		}
 		return out, nil
-	}), func(a, b []delegate) bool {
-		for i := range a {
-			if a[i] != b[i] {
-				return false
-			}
-		}
-		return true
-	})
+	}), slices.Equal)
 	if err != nil {
 		return nil, fmt.Errorf("deposit addresses: %w", err)
 	}
 	return said, nil
 }
 
-// sweptTokens reads which tokens a sweep moves to the account.
-func (c *Chain) sweptTokens(data []byte) []promise {
+// swept reads what a call of the sweeper moves to the account.
+func (c *Chain) swept(data []byte) []promise {
 	m, err := sweeperContract.abi.MethodById(data)
 	if err != nil || m.Name != "sweep" {
 		return nil
@@ -145,7 +137,7 @@ func (c *Chain) sweptTokens(data []byte) []promise {
 	token, _ := args[0].(common.Address)
 	from, _ := args[1].([]common.Address)
 	amounts, _ := args[2].([]*big.Int)
-	if token == (common.Address{}) || len(from) != len(amounts) {
+	if len(from) != len(amounts) {
 		return nil
 	}
 	out := make([]promise, len(from))

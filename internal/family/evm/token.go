@@ -3,7 +3,6 @@ package evm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -147,14 +146,11 @@ func (s *scan) holdings(ctx context.Context, n *rpc.Node, all []*holding) ([]rep
 			q = append(q, rpc.Query{Method: "eth_call", Params: []any{message{To: &h.token, Data: data}, at{hash}}, Out: &said[2*i+j]})
 		}
 	}
-	if err := n.Batch(ctx, q); err != nil {
+	if err := askAll(ctx, n, q, func(err error) bool { return errors.Is(typed(err), ErrFails) }); err != nil {
 		return nil, err
 	}
 	out := make([]reply, len(said))
 	for i, x := range q {
-		if x.Err != nil && !errors.Is(typed(x.Err), ErrFails) {
-			return nil, fmt.Errorf("%s: %w", n.Name(), x.Err)
-		}
 		if x.Err == nil && len(said[i]) == word32 {
 			out[i].SetBytes32(said[i])
 			out[i].ok = true

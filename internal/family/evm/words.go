@@ -1,8 +1,10 @@
 package evm
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -10,6 +12,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
+	"ferry/internal/family/rpc"
 	"ferry/internal/money"
 )
 
@@ -43,6 +46,24 @@ type message struct {
 // at names a block by its hash, so that a branch is never taken for another.
 type at struct {
 	BlockHash string `json:"blockHash"`
+}
+
+// mostAtOnce is how many questions are asked in one request: some nodes take no more.
+const mostAtOnce = 100
+
+// askAll asks one node many questions. Where may is nil every one must be answered.
+func askAll(ctx context.Context, n *rpc.Node, q []rpc.Query, may func(err error) bool) error {
+	for part := range slices.Chunk(q, mostAtOnce) {
+		if err := n.Batch(ctx, part); err != nil {
+			return err
+		}
+		for _, x := range part {
+			if x.Err != nil && (may == nil || !may(x.Err)) {
+				return fmt.Errorf("%s: %s: %w", n.Name(), x.Method, x.Err)
+			}
+		}
+	}
+	return nil
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	fastjson "github.com/go-json-experiment/json"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -191,11 +191,13 @@ func (n *Node) post(ctx context.Context, all []Query, batch bool) error {
 	if err != nil {
 		return err
 	}
+	// Results can be megabytes: they are gone over once here. A name that stands twice
+	// is no answer, since nobody knows which of the two is meant.
 	answers := make([]answer, 1, len(all))
 	if batch {
-		err = fastjson.Unmarshal(said, &answers)
+		err = jsonv2.Unmarshal(said, &answers, jsontext.AllowInvalidUTF8(true))
 	} else {
-		err = fastjson.Unmarshal(said, &answers[0])
+		err = jsonv2.Unmarshal(said, &answers[0], jsontext.AllowInvalidUTF8(true))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: what it said is no JSON-RPC", ErrSilent)
@@ -230,11 +232,15 @@ func match(all []Query, answers []answer) error {
 	return nil
 }
 
-// read reads a result. What reads itself is not looked through before: a block has
-// megabytes, and was found to be JSON already.
+// read takes a result that is known to be JSON: a block has megabytes. What reads itself
+// is not looked through before, and a long text is only cut out.
 func read(result jsontext.Value, out any) error {
 	if u, ok := out.(json.Unmarshaler); ok && len(result) > 0 {
 		return u.UnmarshalJSON(result)
+	}
+	if text, ok := out.(*string); ok && result.Kind() == '"' && !bytes.ContainsRune(result, '\\') {
+		*text = string(result[1 : len(result)-1])
+		return nil
 	}
 	return json.Unmarshal(result, out)
 }

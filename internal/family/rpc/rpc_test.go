@@ -277,3 +277,27 @@ func TestTheRuleNeverShrinks(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersThatSayAThingTwiceSayNothing: nobody knows which of the two is meant.
+func TestAnswersThatSayAThingTwiceSayNothing(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"id":0,"result":"a","result":"b"}`:       "",
+		`{"id":0,"result":{"x":1,"x":2}}`:          "",
+		`{"id":0,"result":"a","error":null}`:       "a",
+		`{"id":0,"result":"a\"b\u0041"}`:           `a"bA`,
+		`{"jsonrpc":"2.0","id":0,"result":"long"}`: "long",
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+		t.Cleanup(srv.Close)
+		p, err := rpc.New(rpc.Config{URLs: []string{srv.URL}, Need: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		err = p.Nodes()[0].Call(t.Context(), &got, "m")
+		if got != want || errors.Is(err, rpc.ErrSilent) != (want == "") {
+			t.Errorf("%s: %q, %v", body, got, err)
+		}
+	}
+}

@@ -41,3 +41,6 @@ func Decoded(text []byte) (int, error) {
 	err := fastjson.Unmarshal(text, &a)
 	return len(a.Result.Transactions), err
 }
+
+// Signed is a memory of what was signed; it says whether something is new to it.
+func Signed() func(tx chain.TxID) bool { return newRecent().add }

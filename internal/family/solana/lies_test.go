@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	sol "github.com/gagliardetto/solana-go"
+	ata "github.com/gagliardetto/solana-go/programs/associated-token-account"
+
 	"ferry/internal/chain"
 	"ferry/internal/family/quorum"
 	"ferry/internal/family/solana"
 	"ferry/internal/money"
 	"ferry/internal/watch"
-
-	sol "github.com/gagliardetto/solana-go"
 )
 
 // told changes how a node tells the transactions of a block.
@@ -65,7 +66,7 @@ func rename(name string) func(tx, meta object) {
 }
 
 // lies are what nodes say of a block that holds a payment of SOL, one of gold, and one
-// of SOL that failed. The first two are real.
+// of both that failed. The first two are real.
 var lies = []struct {
 	id, name string
 	liars    int // the first so many nodes
@@ -77,6 +78,14 @@ var lies = []struct {
 	{id: "R02", name: "a larger balance, by one node", liars: 1, bend: bend(told(raise(5))), found: 2, notices: []solana.Reason{solana.Disputed}},
 	{id: "R02", name: "larger balances, by two nodes that do not agree", liars: 2, bend: bend(told(raise(5)), told(raise(6))), fails: true, notices: []solana.Reason{solana.Disputed}},
 	{id: "M39", name: "that what failed did not, by one node", liars: 1, bend: bend(told(func(tx, meta object) { raise(7)(tx, meta); excuse(tx, meta) })), found: 2, notices: []solana.Reason{solana.Disputed}},
+	{id: "M39", name: "that what failed moved something all the same, by all", liars: 3, bend: bend(told(func(tx, meta object) {
+		if meta["err"] != nil {
+			raise(7)(tx, meta)
+			for _, t := range meta["postTokenBalances"].([]any) {
+				t.(object)["uiTokenAmount"] = object{"amount": "987654"}
+			}
+		}
+	})), found: 2, notices: []solana.Reason{solana.Failed}},
 	{id: "M50", name: "another signature, by one node", liars: 1, bend: bend(told(rename("forged"))), found: 2, notices: []solana.Reason{solana.Disputed}},
 	{id: "M50", name: "everything twice, by all", liars: 3, bend: bend(listedAs(func(all []any) []any { return append(slices.Clone(all), all...) })), found: 2},
 	{id: "M50", name: "a payment twice, and not the same, by two", liars: 2, bend: bend(listedAs(func(all []any) []any {
@@ -159,9 +168,11 @@ func TestNodesThatLieAboutABlockCreditNothing(t *testing.T) {
 	s.give(s.gold, s.eve.PublicKey(), 1000)
 	s.mine(1)
 	sols, gold, fails := s.depositAddress(1), s.depositAddress(2), s.depositAddress(3)
+	s.play(ata.NewCreateIdempotentInstruction(s.eve.PublicKey(), pub(fails), s.gold).Build())
+	s.mine(1)
 	s.play(s.pays(pub(sols), ordinary))
 	s.play(moveUnits(s.eve, s.gold, pub(gold), 900)...)
-	s.play(s.pays(pub(fails), ordinary), s.fail())
+	s.play(append(moveUnits(s.eve, s.gold, pub(fails), 50), s.pays(pub(fails), ordinary), s.fail())...)
 	s.mine(1)
 	head, err := s.chain.Head(t.Context())
 	s.ok(err)

@@ -405,3 +405,17 @@ func TestAConfigurationThatWouldBelieveTooMuchIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestNoTransactionIsSignedForTwoWishes(t *testing.T) {
+	t.Parallel()
+	isNew := solana.Signed()
+	for i := range 10_000 {
+		tx := chain.TxID(fmt.Sprint("tx", i))
+		if !isNew(tx) || isNew(tx) {
+			t.Fatalf("transaction %d is not known as new, and then as old", i)
+		}
+		if i > 3000 && isNew(chain.TxID(fmt.Sprint("tx", i-3000))) {
+			t.Fatalf("transaction %d was forgotten", i-3000)
+		}
+	}
+}
