@@ -49,9 +49,23 @@ func TestOrdersOnRealNodes(t *testing.T) {
 func stories() (all []story) {
 	pairs := [][2]place{
 		// The nine pairs of families.
-		{eth, baseETH}, {eth, btc}, {baseETH, sol}, {btc, eth}, {btc, twinBTC}, {twinBTC, sol}, {sol, baseETH}, {sol, btc}, {sol, solUSD},
+		{eth, baseETH},
+		{eth, btc},
+		{baseETH, sol},
+		{btc, eth},
+		{btc, twinBTC},
+		{twinBTC, sol},
+		{sol, baseETH},
+		{sol, btc},
+		{sol, solUSD},
 		// Tokens on each side.
-		{usd, btc}, {btc, baseUSD}, {solUSD, eth}, {usd, solUSD}, {solUSD, baseUSD}, {baseUSD, usd}, {baseUSD, sol},
+		{usd, btc},
+		{btc, baseUSD},
+		{solUSD, eth},
+		{usd, solUSD},
+		{solUSD, baseUSD},
+		{baseUSD, usd},
+		{baseUSD, sol},
 	}
 	for _, p := range pairs {
 		all = append(all, story{p[0].String() + " to " + p[1].String(), func(t *testing.T, r *real) { completes(t, r, p[0], p[1]) }})

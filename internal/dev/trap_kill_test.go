@@ -52,7 +52,9 @@ func TestEveryFailpointOnRealNodes(t *testing.T) {
 			}
 		}
 		wg.Go(func() {
-			t.Run(f.name, func(t *testing.T) { cutAll(t, stage{prefix: networkPrefix(), only: f.only, change: patientWith}, cuts, [2]place{f.from, f.to}) })
+			t.Run(f.name, func(t *testing.T) {
+				cutAll(t, stage{prefix: networkPrefix(), only: f.only, change: patientWith}, cuts, [2]place{f.from, f.to})
+			})
 		})
 	}
 	wg.Wait()

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-
 	"ferry/internal/chain"
 	"ferry/internal/family/quorum"
 	"ferry/internal/family/rpc"
@@ -168,7 +167,7 @@ type undoing struct {
 	began  bool
 	purses []purse
 	index  map[string][]int // which purses an account is
-	did    []int64 // what was done to each since
+	did    []int64          // what was done to each since
 }
 
 // to goes on to a slot. Each block must stand on the one before, so that none is left
@@ -271,4 +270,3 @@ func (p purse) change(m *wireMeta, k int) (int64, error) {
 	}
 	return sum, nil
 }
-
