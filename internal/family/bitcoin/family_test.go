@@ -82,7 +82,7 @@ func newBench(t testing.TB, s setting) *bench {
 func (b *bench) ID() chain.ID { return regtest }
 
 func (b *bench) Ports() familytest.Ports {
-	return familytest.Ports{Reader: b.family, Mempool: b.family, Sender: b.family}
+	return familytest.Ports{Reader: b.family, Mempool: b.family, Sender: b.family, Scales: b.family}
 }
 
 func (b *bench) Powers() familytest.Powers {

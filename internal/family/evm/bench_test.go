@@ -284,7 +284,9 @@ func pack(c compiled, method string, args ...any) []byte { return must(c.ABI.Pac
 
 func (b *bench) ID() chain.ID { return chainID }
 
-func (b *bench) Ports() familytest.Ports { return familytest.Ports{Reader: b.chain, Sender: b.chain} }
+func (b *bench) Ports() familytest.Ports {
+	return familytest.Ports{Reader: b.chain, Sender: b.chain, Scales: b.chain}
+}
 
 func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
