@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -94,42 +93,9 @@ func (c *Chain) follow(b *block) {
 	}
 }
 
-// scanned is one coin of a scan.
-type scanned struct {
-	TxID     string      `json:"txid"`
-	Vout     uint32      `json:"vout"`
-	Amount   json.Number `json:"amount"`
-	Coinbase bool        `json:"coinbase"`
-	Height   uint64      `json:"height"`
-}
-
-type scanResult struct {
-	Success  bool      `json:"success"`
-	Best     string    `json:"bestblock"`
-	Height   uint64    `json:"height"`
-	Unspents []scanned `json:"unspents"`
-}
-
-// scan asks the nodes for all coins of our address. Enough must list the same ones.
+// scan finds all coins of our address.
 func (c *Chain) scan(ctx context.Context, head chain.Head) error {
-	answers := rpc.Each(ctx, c.scans, func(ctx context.Context, n *rpc.Node) (scanResult, error) {
-		var r scanResult
-		desc := []string{"addr(" + c.own.Text() + ")"}
-		if err := n.Call(ctx, &r, "scantxoutset", "start", desc); err != nil {
-			return r, classify(err)
-		}
-		if !r.Success {
-			return r, fmt.Errorf("%s: the scan of coins was stopped", n.Name())
-		}
-		slices.SortFunc(r.Unspents, func(a, b scanned) int {
-			return cmp.Or(strings.Compare(a.TxID, b.TxID), cmp.Compare(a.Vout, b.Vout))
-		})
-		r.Unspents = slices.Compact(r.Unspents) // one that says everything twice has said it once
-		return r, nil
-	})
-	r, err := quorum.Agree(c.pool.Rule(), answers, func(a, b scanResult) bool {
-		return a.Best == b.Best && a.Height == b.Height && slices.Equal(a.Unspents, b.Unspents)
-	})
+	r, err := c.scanFor(ctx, []chain.Address{c.own})
 	if err != nil {
 		return fmt.Errorf("coins of our address: %w", err)
 	}

@@ -405,3 +405,80 @@ func TestATipThatIsTooOldIsNotBelieved(t *testing.T) {
 		t.Fatalf("the head is %v, %v", h, err)
 	}
 }
+
+// TestBalancesAreThoseOfTheBlock: at every block of a history of payments, sweeps and
+// a reorganisation, whatever came after it.
+func TestBalancesAreThoseOfTheBlock(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, setting{coins: 5})
+	own := b.family.Own(hot)
+	list := []chain.Address{own, b.Deposit(1), b.Deposit(2)}
+	for i := range uint64(4) {
+		b.Pay(familytest.Payment{Outs: []familytest.Out{{To: list[1+i%2], Amount: sat(50_000 + i)}}})
+		b.send(b.draft(b.callTo(b.Address("bob"), 100_000), 10_000))
+		b.Mine(1)
+	}
+	b.Reorg(1, true)
+	b.Mine(depth)
+	d := b.Received(list[1])[0]
+	sweep := chain.Call{
+		Chain: regtest, From: hot, To: own, Asset: regtest.Native(), Amount: d.Amount,
+		Sources: []chain.Source{{Address: list[1], Index: 1, Amount: d.Amount, Deposits: []chain.DepositID{d.ID}}},
+	}
+	b.send(b.draft(sweep, 10_000))
+	b.send(b.draft(b.callTo(list[2], 70_000), 10_000))
+	b.Mine(2)
+	truth := b.see()
+	for h := truth.tip(); h >= 0; h-- {
+		at, err := b.family.Next(t.Context(), uint64(h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.family.Balances(t.Context(), list, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range list {
+			if want := b.at(a, h); got[a] != want {
+				t.Fatalf("address %d has %s at height %d, want %s", i, got[a], h, want)
+			}
+		}
+	}
+	one, err := b.family.Balance(t.Context(), own, regtest.Native(), b.tip())
+	if err != nil || one != b.Balance(own, regtest.Native()) {
+		t.Fatalf("we have %s, %v", one, err)
+	}
+	orphan := b.tip()
+	b.Reorg(1, true)
+	if got, err := b.family.Balances(t.Context(), list, orphan); err == nil {
+		t.Fatalf("at a block that was orphaned there are %v", got)
+	}
+	for i := range 2 {
+		b.Break(i, familytest.Hiding)
+	}
+	if got, err := b.family.Balances(t.Context(), list, b.now()); err == nil {
+		t.Fatalf("nodes that hide gave %v", got)
+	}
+}
+
+// now is the tip as it really is.
+func (b *bench) now() chain.Block {
+	t := b.see()
+	return chain.Block{Height: uint64(t.tip()), Hash: t.hashes[t.tip()]}
+}
+
+// at is what an address really had at a height.
+func (b *bench) at(a chain.Address, height int) money.Amount {
+	b.t.Helper()
+	script, err := b.codec.Script(a)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	t, total := b.see(), int64(0)
+	for o, s := range t.made {
+		if _, ok := t.coin(o, height); ok && bytes.Equal(s.PkScript, script) {
+			total += s.Value
+		}
+	}
+	return sat(uint64(total))
+}

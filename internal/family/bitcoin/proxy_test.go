@@ -253,7 +253,7 @@ func (p *proxy) scanAt(t *truth, view int, raw json.RawMessage) json.RawMessage 
 		}
 		for o, s := range t.made {
 			if _, ok := t.coin(o, view); ok && hex.EncodeToString(s.PkScript) == script {
-				list = append(list, fields{"txid": o.Hash.String(), "vout": o.Index, "amount": btc(s.Value), "coinbase": s.coinbase, "height": s.height})
+				list = append(list, fields{"txid": o.Hash.String(), "vout": o.Index, "scriptPubKey": script, "amount": btc(s.Value), "coinbase": s.coinbase, "height": s.height})
 			}
 		}
 		f["unspents"], f["height"], f["bestblock"] = list, view, t.hashes[view]
