@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(e.WorkDir, "ferry.toml"), text, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"change": change, "sql": runSQL, "hold": hold, "keep": keep, "door": door, "served": served,
+			"change": change, "sql": runSQL, "hold": hold, "keep": keep, "door": door, "served": served, "words": words, "waitfor": waitFor,
 		},
 	})
 }
@@ -70,6 +70,27 @@ func runSQL(ts *testscript.TestScript, neg bool, args []string) {
 	_, err = db.Exec(args[1])
 	ts.Check(err)
 	ts.Check(db.Close())
+}
+
+// words writes words into a file that only its owner may read.
+func words(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: words FILE WORD…")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(args[1:], " ")), 0o600))
+}
+
+// waitFor waits until a file is there.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor FILE")
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s did not appear", args[0])
 }
 
 // keep sets a variable to what a pattern finds in the last output.

@@ -53,7 +53,7 @@ func soundConfig() config.Config {
 			Slug:   "eip155-1337", Name: "eip155-1337", BlockTime: 10 * time.Second,
 		}},
 		API:            config.API{Listen: "127.0.0.1:8080", Room: 4096, SecretFile: "ferry.secret"},
-		OperatorListen: "127.0.0.1:8081", Limits: limit.DefaultIPLimits,
+		OperatorListen: "127.0.0.1:8081", Limits: limit.DefaultIPLimits, Wallet: config.Wallet{FeeShare: 200_000},
 		Market: config.Market{
 			Spread: 3000, Slippage: 5000, Tolerance: 5000, Min: 5 * money.Dollar, Max: 10_000 * money.Dollar, Quorum: 1,
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ferry/internal/chain"
+	"ferry/internal/money"
 )
 
 // Nodes is how a chain of real nodes is asked and read.
@@ -97,10 +98,13 @@ type Wallet struct {
 	SeedFile, PassphraseFile string
 	// Socket is where a signer in a process of its own listens; it replaces the two.
 	Socket string
+	// FeeShare is how much of an amount of Bitcoin its fee may be, whatever else allows it.
+	FeeShare money.Percent
 }
 
 func readWallet(r *reader, t table, chains []Chain) Wallet {
 	w := Wallet{SeedFile: r.or(t, "seedFile", ""), PassphraseFile: r.or(t, "passphraseFile", ""), Socket: r.or(t, "signerSocket", "")}
+	w.FeeShare = r.percent(t, "maxFeePercent", "20")
 	if w.Socket != "" && (w.SeedFile != "" || w.PassphraseFile != "") {
 		r.refuse(t.key("signerSocket"), "and a seed are both given; the seed belongs to the signer's own process alone")
 	}

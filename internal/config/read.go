@@ -148,7 +148,7 @@ var known = schema{
 		"preset": nil, "nodes": nil, "quorum": nil, "verify": nil, "trace": nil, "sweeper": nil, "network": nil, "explorerTx": nil, "explorerAddress": nil,
 		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
 	},
-	"wallet":      {"seedFile": nil, "passphraseFile": nil, "signerSocket": nil},
+	"wallet":      {"seedFile": nil, "passphraseFile": nil, "signerSocket": nil, "maxFeePercent": nil},
 	"operators":   {"name": nil, "tokenSha256": nil},
 	"api":         {"listen": nil, "url": nil, "trustedProxies": nil, "proxyHeader": nil, "maxRequests": nil, "secretFile": nil},
 	"operatorApi": {"listen": nil},

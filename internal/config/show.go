@@ -18,8 +18,9 @@ func (c Config) String() string {
 	line("[orders]\nfunding = %q\nconfirming = %q\nexecuting = %q\nsending = %q\nheld = %q\nrefunding = %q\nrecovery = %q",
 		c.Orders.Funding, p.Confirming, p.Executing, p.Sending, p.Held, p.Refunding, p.Recovery)
 	c.showDoor(line)
-	if w := c.Wallet; w != (Wallet{}) {
-		line("\n[wallet]\nseedFile = %s\npassphraseFile = %s\nsignerSocket = %s", quote(w.SeedFile), quote(w.PassphraseFile), quote(w.Socket))
+	if w := c.Wallet; w.SeedFile != "" || w.Socket != "" {
+		line("\n[wallet]\nseedFile = %s\npassphraseFile = %s\nsignerSocket = %s\nmaxFeePercent = %q",
+			quote(w.SeedFile), quote(w.PassphraseFile), quote(w.Socket), w.FeeShare)
 	}
 	for _, ch := range c.Chains {
 		assets := make([]string, len(ch.Assets))

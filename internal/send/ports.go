@@ -55,6 +55,8 @@ var (
 	ErrCapped = errors.New("send: above the cap for now")
 	// ErrDiffers: a transfer of that name exists and is another one.
 	ErrDiffers = errors.New("send: a different transfer has that name")
+	// ErrUnknown: there is no transfer of that name.
+	ErrUnknown = errors.New("send: no such transfer")
 )
 
 // ID names a transfer for ever: "<order>/payout".

@@ -42,6 +42,10 @@ type shelf interface {
 	address(k chain.Key) (chain.Address, error)
 	// sign signs an unsigned transaction with keys in the family's order.
 	sign(unsigned []byte, keys []chain.Key) ([]byte, error)
+	// judge reads a paper again and refuses what its wish does not ask for.
+	judge(m matter) (verdict, error)
+	// tokens are what a signed transaction uses up.
+	tokens(raw []byte) ([]string, error)
 }
 
 // NewRing makes the ring of a BIP-39 seed. The seed is not kept.
@@ -113,8 +117,12 @@ func place(k chain.Key) (account, index uint32, err error) {
 }
 
 // branches are the two nodes of secp256k1 keys below which all keys of a chain hang:
-// m/purpose'/coin'/account'/0 for the hot account 0 and the deposits' account 1.
-type branches [2]*hdkeychain.ExtendedKey
+// m/purpose'/coin'/account'/0 for the hot account 0 and the deposits' account 1. The
+// hot key is in nearly every paper and is derived once.
+type branches struct {
+	nodes [2]*hdkeychain.ExtendedKey
+	hot   *btcec.PrivateKey
+}
 
 func newBranches(seed []byte, purpose, coin uint32) (b branches, err error) {
 	// The parameters only colour the text of extended keys, which is never written.
@@ -122,7 +130,7 @@ func newBranches(seed []byte, purpose, coin uint32) (b branches, err error) {
 	if err != nil {
 		return b, fmt.Errorf("master key: %w", err)
 	}
-	for account := range b {
+	for account := range b.nodes {
 		n := master
 		for _, i := range []uint32{purpose | hardened, coin | hardened, uint32(account) | hardened, 0} { //nolint:gosec // 0 or 1
 			if n, err = n.Derive(i); err != nil {
@@ -134,19 +142,24 @@ func newBranches(seed []byte, purpose, coin uint32) (b branches, err error) {
 		if _, err = n.ECPubKey(); err != nil {
 			return b, fmt.Errorf("branch key: %w", err)
 		}
-		b[account] = n
+		b.nodes[account] = n
 	}
-	return b, nil
+	b.hot, err = b.derive(0, 0)
+	return b, err
 }
 
 func (b branches) key(k chain.Key) (*btcec.PrivateKey, error) {
 	account, index, err := place(k)
-	if err != nil {
-		return nil, err
+	if err != nil || account == 0 {
+		return b.hot, err
 	}
-	n, err := b[account].Derive(index)
+	return b.derive(account, index)
+}
+
+func (b branches) derive(account, index uint32) (*btcec.PrivateKey, error) {
+	n, err := b.nodes[account].Derive(index)
 	if err != nil {
-		return nil, fmt.Errorf("key %q %d: %w", k.Account, k.Index, err)
+		return nil, fmt.Errorf("key %d/%d: %w", account, index, err)
 	}
 	return n.ECPrivKey()
 }

@@ -18,6 +18,7 @@ import (
 type bitcoinShelf struct {
 	branches branches
 	params   *chaincfg.Params
+	own      []byte // the output script of the hot account, which is in every paper
 }
 
 // bitcoinNets refuses a network that nobody named: a missing one must not mean mainnet.
@@ -31,12 +32,13 @@ func newBitcoinShelf(seed []byte, network string) (shelf, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q is none of Bitcoin's networks", network)
 	}
-	coin := uint32(1)
-	if network == "mainnet" {
-		coin = 0
+	b, err := newBranches(seed, 84, coinType(network))
+	if err != nil {
+		return nil, err
 	}
-	b, err := newBranches(seed, 84, coin)
-	return &bitcoinShelf{branches: b, params: params}, err
+	s := &bitcoinShelf{branches: b, params: params}
+	s.own, err = s.script(b.hot)
+	return s, err
 }
 
 func (s *bitcoinShelf) address(k chain.Key) (chain.Address, error) {
@@ -121,7 +123,7 @@ func (s *bitcoinShelf) sign(unsigned []byte, keys []chain.Key) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, err := s.script(key)
+		own, err := s.scriptFor(k)
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +140,18 @@ func (s *bitcoinShelf) sign(unsigned []byte, keys []chain.Key) ([]byte, error) {
 		return nil, fmt.Errorf("write: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// scriptFor is the output script of one of our keys.
+func (s *bitcoinShelf) scriptFor(k chain.Key) ([]byte, error) {
+	if k == (chain.Key{Account: Hot}) {
+		return s.own, nil
+	}
+	key, err := s.branches.key(k)
+	if err != nil {
+		return nil, err
+	}
+	return s.script(key)
 }
 
 // script is the output script of a key's address.

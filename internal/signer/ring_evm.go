@@ -36,7 +36,7 @@ func newEVMShelf(seed []byte, id chain.ID) (shelf, error) {
 func evmNumber(id chain.ID) (uint64, error) {
 	text, ok := strings.CutPrefix(string(id), "eip155:")
 	n, err := strconv.ParseUint(text, 10, 64)
-	if !ok || err != nil || n == 0 {
+	if !ok || err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
 		return 0, fmt.Errorf("%q is no EVM chain; its name is eip155: and its number", id)
 	}
 	return n, nil

@@ -171,7 +171,9 @@ func (e *liteEngine) close() error {
 		}
 		close(c)
 	}
-	shut(e.writer)
+	if cap(e.writer) > 0 { // one that only reads has none
+		shut(e.writer)
+	}
 	if e.readers != e.writer {
 		shut(e.readers)
 	}

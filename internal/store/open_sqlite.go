@@ -126,6 +126,10 @@ func (e *liteEngine) fill(ctx context.Context, w *lite, memory bool) error {
 		e.readers = e.writer
 		return nil
 	}
+	return e.fillReaders(ctx)
+}
+
+func (e *liteEngine) fillReaders(ctx context.Context) error {
 	e.readers = make(chan *lite, liteReaders)
 	for range liteReaders {
 		r, err := e.connect(ctx)

@@ -23,6 +23,8 @@ WHERE order_id = $1 AND version > $2 ORDER BY version`
 	sqlTransfersAfter = `SELECT t.id, t.open, t.vigil, t.tx, t.doc, t.result, ` + attemptColumns + `
 FROM (SELECT * FROM transfers WHERE id > $1 ORDER BY id LIMIT CAST($2 AS BIGINT)) t LEFT JOIN attempts a ON a.transfer = t.id
 ORDER BY t.id, a.n`
+	sqlTransferRecord = `SELECT t.id, t.open, t.vigil, t.tx, t.doc, t.result, ` + attemptColumns + `
+FROM transfers t LEFT JOIN attempts a ON a.transfer = t.id WHERE t.id = $1 ORDER BY a.n`
 	sqlCountOrders    = `SELECT state, COUNT(*) FROM orders GROUP BY state`
 	sqlCountWork      = `SELECT COUNT(*) FROM work`
 	sqlCountQueue     = `SELECT COUNT(*) FROM queue`
@@ -128,31 +130,48 @@ func (db *DB) Orders(ctx context.Context, after order.ID, n int) ([]order.Order,
 // Transfers are at most n transfers with a higher id, with their attempts.
 func (db *DB) Transfers(ctx context.Context, after send.ID, n int) ([]send.Record, error) {
 	var found []send.Record
-	err := db.engine.read(ctx, ask(func(r row) error {
+	if err := db.engine.read(ctx, ask(recordsInto(&found), sqlTransfersAfter, string(after), int64(n))); err != nil {
+		return nil, fmt.Errorf("transfers after %s: %w", after, err)
+	}
+	return found, nil
+}
+
+// Transfer is one transfer with its attempts, open or closed, as of one moment. It is
+// what a signer compares with; send.ErrUnknown if there is none.
+func (db *DB) Transfer(ctx context.Context, id send.ID) (send.Record, error) {
+	var found []send.Record
+	if err := db.engine.read(ctx, ask(recordsInto(&found), sqlTransferRecord, string(id))); err != nil {
+		return send.Record{}, fmt.Errorf("transfer %s: %w", id, err)
+	}
+	if len(found) != 1 {
+		return send.Record{}, fmt.Errorf("transfer %s: %w", id, send.ErrUnknown)
+	}
+	return found[0], nil
+}
+
+// recordsInto reads rows of transfers joined with their attempts.
+func recordsInto(found *[]send.Record) func(row) error {
+	return func(r row) error {
 		var id, tx, doc, result string
 		var open, vigil bool
 		a, there, err := scanAttempt(r, &id, &open, &vigil, &tx, &doc, &result)
 		if err != nil {
 			return fmt.Errorf("transfer %s: %w", id, err)
 		}
-		if n := len(found); n == 0 || found[n-1].Transfer.ID != send.ID(id) {
+		if n := len(*found); n == 0 || (*found)[n-1].Transfer.ID != send.ID(id) {
 			k, err := recordFromRow(doc, result)
 			if err != nil {
 				return fmt.Errorf("transfer %s: %w", id, err)
 			}
 			k.Open, k.Vigil, k.Tx = open, vigil, chain.TxID(tx)
-			found = append(found, k)
+			*found = append(*found, k)
 		}
 		if there {
-			last := &found[len(found)-1]
+			last := &(*found)[len(*found)-1]
 			last.Attempts = append(last.Attempts, a)
 		}
 		return nil
-	}, sqlTransfersAfter, string(after), int64(n)))
-	if err != nil {
-		return nil, fmt.Errorf("transfers after %s: %w", after, err)
 	}
-	return found, nil
 }
 
 func recordFromRow(doc, result string) (k send.Record, err error) {

@@ -165,6 +165,27 @@ func endOnce(t *testing.T, b *bench) {
 	same(t, len(must[[]send.Record](t)(b.db.Transfers(t.Context(), "t", 10))), 0)
 }
 
+func oneTransfer(t *testing.T, b *bench) {
+	one := func(id send.ID) send.Record { return must[send.Record](t)(b.db.Transfer(t.Context(), id)) }
+	_, err := b.db.Transfer(t.Context(), "none")
+	want(t, err, send.ErrUnknown)
+	ok(t, b.wish("t", get, 5))
+	ok(t, b.wish("t2", get, 6))
+	open := send.Record{Open: true, Job: send.Job{Transfer: transfer("t", get, 5)}}
+	same(t, one("t"), open)
+	ok(t, b.db.Keep(t.Context(), "t", attempt(1, "tx1", "n1")))
+	ok(t, b.db.Keep(t.Context(), "t", attempt(2, "tx2", "n1")))
+	ok(t, b.db.Bury(t.Context(), "t", 1))
+	open.Attempts = []send.Kept{attempt(1, "tx1", "n1"), attempt(2, "tx2", "n1")}
+	open.Attempts[0].Dead = true
+	same(t, one("t"), open)
+	r := send.Result{Fate: chain.Final, Tx: "tx2", Cost: amount(4), Block: block(8, "g"), Why: "landed"}
+	ok(t, b.db.End(t.Context(), "t", r, start))
+	open.Open, open.Tx, open.Result = false, "tx2", r
+	same(t, one("t"), open)
+	same(t, len(one("t2").Attempts), 0)
+}
+
 func vigil(t *testing.T, b *bench) {
 	b.ended("t", give, chain.Final, block(5, "a"))
 	again := amount(3) // the same as before

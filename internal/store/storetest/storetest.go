@@ -56,6 +56,7 @@ func Run(t *testing.T, open Open) {
 		{"an attempt is kept only if no other can land beside it", keepRules},
 		{"a slot belongs to one transfer for ever", slotsForEver},
 		{"a transfer ends once and leaves work", endOnce},
+		{"a transfer is found by its name with all its attempts", oneTransfer},
 		{"a vigil is kept and ends", vigil},
 		{"a halted chain stays halted until it is resumed", halts},
 		{"operators see what waits for them", operators},
