@@ -60,7 +60,7 @@ func (n *Node) put(on place, to []byte, txs []*btcutil.Tx) (place, error) {
 	if _, orphan, err := n.chain.ProcessBlock(b, blockchain.BFNone); err != nil || orphan {
 		return place{}, fmt.Errorf("block %d is refused (orphan: %t): %w", on.height+1, orphan, err)
 	}
-	return place{*b.Hash(), on.height + 1, b.MsgBlock().Header.Timestamp}, nil
+	return place{*b.Hash(), on.height + 1, b.MsgBlock().Header.Timestamp}, n.note(b)
 }
 
 func (n *Node) assemble(on place, to []byte, txs []*btcutil.Tx) (*btcutil.Block, error) {

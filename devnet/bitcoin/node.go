@@ -57,6 +57,7 @@ type Node struct {
 	times    uint64 // the price is so many times the rate
 	extra    uint64 // makes every coinbase another one
 	undone   []*btcutil.Block
+	journal  *os.File // of a chain that is kept
 	stopAuto context.CancelFunc
 }
 
@@ -92,10 +93,16 @@ func (n *Node) start() error {
 	if err := n.openChain(); err != nil {
 		return err
 	}
+	if err := n.restore(); err != nil {
+		return err
+	}
 	if n.chain.BestSnapshot().Height == 0 {
 		if err := n.endow(); err != nil {
 			return fmt.Errorf("first blocks: %w", err)
 		}
+	}
+	if err := n.loadWaiting(); err != nil {
+		return err
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -218,13 +225,15 @@ func (n *Node) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.chain != nil && !n.passes {
-		errs = append(errs, n.chain.FlushUtxoCache(blockchain.FlushRequired))
+		errs = append(errs, n.chain.FlushUtxoCache(blockchain.FlushRequired), n.saveWaiting())
 	}
 	if n.db != nil {
 		errs = append(errs, n.db.Close())
 	}
 	if n.passes {
 		errs = append(errs, os.RemoveAll(n.folder))
+	} else if errors.Join(errs...) == nil {
+		errs = append(errs, n.forget())
 	}
 	return errors.Join(errs...)
 }

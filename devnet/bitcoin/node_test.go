@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -195,17 +196,31 @@ func TestTheMinerTakesTheGoingPrice(t *testing.T) {
 
 func TestAChainThatIsKeptGoesOn(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	r := open(t, folder, `{"maturity":2}`)
-	bob := r.somebody("bob")
-	r.do("fund", fmt.Sprintf(`{"address":%q,"amount":100000}`, bob))
-	was := r.do("mine", `{"n":3}`)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
+	for _, killed := range []bool{false, true} {
+		folder := t.TempDir()
+		r := open(t, folder, `{"maturity":2}`)
+		bob := r.somebody("bob")
+		r.do("fund", fmt.Sprintf(`{"address":%q,"amount":100000}`, bob))
+		r.do("mine", `{"n":3}`)
+		was := r.do("reorg", `{"depth":1}`)
+		r.do("fund", fmt.Sprintf(`{"address":%q,"amount":200000}`, bob)) // it waits
+		if killed {
+			// What is on disk now is all that a killed program leaves.
+			copied := t.TempDir()
+			if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+				t.Fatal(err)
+			}
+			folder = copied
+		} else if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = open(t, folder, `{"maturity":2}`)
+		if now := r.do("head", ""); now["hash"] != was["hash"] || r.paid(bob) != 0.001 {
+			t.Fatalf("killed %t: it was at %v and is at %v", killed, was, now)
+		}
+		r.do("mine", `{}`)
+		if got := r.paid(bob); (got == 0.003) == killed {
+			t.Fatalf("killed %t: bob has %v", killed, got)
+		}
 	}
-	r = open(t, folder, `{"maturity":2}`)
-	if now := r.do("head", ""); now["hash"] != was["hash"] || r.paid(bob) != 0.001 {
-		t.Fatalf("it was at %v and is at %v", was, now)
-	}
-	r.do("mine", `{}`)
 }

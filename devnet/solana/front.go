@@ -139,6 +139,8 @@ func (n *Node) answer(ctx context.Context, q asked) (any, error) {
 		return out, nil
 	case "getBalance", "getAccountInfo", "getTokenAccountBalance":
 		return n.state(ctx, q, at)
+	case "getMultipleAccounts":
+		return n.states(ctx, q, at)
 	case "sendTransaction":
 		return n.send(ctx, q)
 	case "requestAirdrop":

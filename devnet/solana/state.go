@@ -41,6 +41,26 @@ func (n *Node) state(ctx context.Context, q asked, at int) (any, error) {
 	return n.context(at, v), err
 }
 
+// states answers for several accounts at once.
+func (n *Node) states(ctx context.Context, q asked, at int) (any, error) {
+	var accounts []json.RawMessage
+	if err := q.param(0, &accounts); err != nil {
+		return nil, err
+	}
+	all := make([]any, len(accounts))
+	for i, a := range accounts {
+		one := q
+		one.Method, one.Params = "getAccountInfo", append([]json.RawMessage{a}, q.Params[1:]...)
+		v, err := n.state(ctx, one, at)
+		if err != nil {
+			return nil, err
+		}
+		told, _ := v.(object)
+		all[i] = told["value"]
+	}
+	return n.context(at, all), nil
+}
+
 // before is an account as it was before it was written to.
 func before(now json.RawMessage, was touch) (any, error) {
 	if was.lamports == 0 {

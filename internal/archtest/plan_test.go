@@ -14,7 +14,7 @@ const (
 	// doors are the adapters; only the assembly sees them.
 	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator"
 	// helpers exist for tests and never reach the daemon.
-	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest api/contract/contracttest"
+	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
 )
 
@@ -55,7 +55,8 @@ var plan = map[string]string{
 	"family/bitcoin":    chains,
 	"family/solana":     chains,
 	// signer knows wishes, and nothing of how families make transactions: it reads them again.
-	"signer": words + " send",
+	"signer":            words + " send",
+	"signer/signertest": words + " send signer",
 	// devnet starts the local chains; only development and tests reach it.
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
@@ -94,9 +95,9 @@ var inTests = map[string]string{
 	"store":             "store/storetest store/pgtest",
 	"store/storetest":   "store/pgtest",
 	"family/sim":        "family/familytest",
-	"family/evm":        "family/familytest devnet devnet/devnettest signer",
-	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer",
-	"family/solana":     "family/familytest devnet devnet/devnettest signer",
+	"family/evm":        "family/familytest devnet devnet/devnettest signer signer/signertest",
+	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
+	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",

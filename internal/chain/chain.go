@@ -74,6 +74,12 @@ func (a Address) Text() string { return a.text }
 // IsZero reports whether there is no address.
 func (a Address) IsZero() bool { return a.text == "" }
 
+// Spot is an asset on an address.
+type Spot struct {
+	Address Address
+	Asset   Asset
+}
+
 // TxID names a transaction on its chain.
 type TxID string
 

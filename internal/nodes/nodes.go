@@ -96,7 +96,7 @@ func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
 	if err != nil {
 		return err
 	}
-	f.Codec, f.Own, f.Reader, f.Sender = evm.Codec{}, on.Own(order.HotWallet), on, on
+	f.Codec, f.Own, f.View, f.Reader, f.Sender = evm.Codec{}, on.Own(order.HotWallet), on, on, on
 	return on.Check(ctx)
 }
 
@@ -112,7 +112,7 @@ func (c Config) bitcoin(ctx context.Context, keys Signer, f *front.Chain) error 
 	if err != nil {
 		return err
 	}
-	f.Codec, f.Own, f.Reader, f.Mempool, f.Sender = codec, on.Own(order.HotWallet), on, on, on
+	f.Codec, f.Own, f.View, f.Reader, f.Mempool, f.Sender = codec, on.Own(order.HotWallet), on, on, on, on
 	_, err = on.Head(ctx)
 	return err
 }
@@ -136,7 +136,7 @@ func (c Config) solana(ctx context.Context, keys Signer, f *front.Chain) error {
 	if err != nil {
 		return err
 	}
-	f.Codec, f.Own, f.Reader, f.Sender = solana.Codec{}, on.Own(order.HotWallet), on, on
+	f.Codec, f.Own, f.View, f.Reader, f.Sender = solana.Codec{}, on.Own(order.HotWallet), on, on, on
 	return on.Check(ctx)
 }
 

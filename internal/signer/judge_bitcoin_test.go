@@ -293,6 +293,19 @@ func TestBitcoinCancels(t *testing.T) {
 	}
 }
 
+// coinSweepTx brings 5000 home from three coins of two addresses.
+func coinSweepTx(r *rig) *coinDraft {
+	sweepWish(r, regtest, "", 500)
+	d := &coinDraft{tx: wire.NewMsgTx(2)}
+	d.spend(r, 100, depositKey(3), 300)
+	d.spend(r, 101, depositKey(9), 4000)
+	d.spend(r, 102, depositKey(9), 700)
+	d.tx.AddTxOut(wire.NewTxOut(4600, script(r, r.address(regtest, hotKey()).Text())))
+	return d
+}
+
+func coinSweepGood(r *rig) chain.Paper { return coinSweepTx(r).paper(r) }
+
 func TestBitcoinSweeps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -317,12 +330,7 @@ func TestBitcoinSweeps(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			sweepWish(r, regtest, "", 500)
-			d := &coinDraft{tx: wire.NewMsgTx(2)}
-			d.spend(r, 0, depositKey(3), 300)
-			d.spend(r, 1, depositKey(9), 4000)
-			d.spend(r, 2, depositKey(9), 700)
-			d.tx.AddTxOut(wire.NewTxOut(4600, script(r, r.address(regtest, hotKey()).Text())))
+			d := coinSweepTx(r)
 			c.spoil(r, d)
 			if c.want == "" {
 				d.check(r, r.sign(d.paper(r)))

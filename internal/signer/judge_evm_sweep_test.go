@@ -74,6 +74,11 @@ func sweepPaper(r *rig, tx types.TxData) chain.Paper {
 	return p
 }
 
+func evmSweepGood(r *rig) chain.Paper {
+	sweepWish(r, ether, tokenText, evmBudget)
+	return sweepPaper(r, sweepTx(r, token))
+}
+
 func TestEVMSweeps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -356,9 +356,30 @@ func TestSolanaRefusesWhatIsHidden(t *testing.T) {
 	r.refused(p, signer.Method)
 }
 
+// solSweepBy is a paper signed by the account and two deposit addresses.
+func solSweepBy(r *rig, do func(h, a, b solana.PublicKey) []solana.Instruction) chain.Paper {
+	r.Helper()
+	keys := []chain.Key{hotKey(), depositKey(3), depositKey(9)}
+	p := solPaperBy(r, keys, do(r.sol(keys[0]), r.sol(keys[1]), r.sol(keys[2]))...)
+	tx, err := solana.TransactionFromBytes(p.Unsigned)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if tx.Message.AccountKeys[1] != r.sol(keys[1]) { // the library sorts the signers
+		p.Keys = []chain.Key{keys[0], keys[2], keys[1]}
+	}
+	return p
+}
+
+func solSweepGood(r *rig) chain.Paper {
+	sweepWish(r, cluster, mintText, solBudget)
+	return solSweepBy(r, func(h, a, b solana.PublicKey) []solana.Instruction {
+		return []solana.Instruction{tokenMove(ata(a), ata(h), a, 300), closeATA(ata(a), h, a), tokenMove(ata(b), ata(h), b, 4700)}
+	})
+}
+
 func TestSolanaSweeps(t *testing.T) {
 	t.Parallel()
-	keys := []chain.Key{hotKey(), depositKey(3), depositKey(9)}
 	for _, c := range []struct {
 		name  string
 		token bool
@@ -407,15 +428,7 @@ func TestSolanaSweeps(t *testing.T) {
 				ref = mintText
 			}
 			sweepWish(r, cluster, ref, solBudget)
-			all := c.do(r.sol(keys[0]), r.sol(keys[1]), r.sol(keys[2]))
-			p := solPaperBy(r, keys, all...)
-			tx, err := solana.TransactionFromBytes(p.Unsigned)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if tx.Message.AccountKeys[1] != r.sol(keys[1]) { // the library sorts the signers
-				p.Keys = []chain.Key{keys[0], keys[2], keys[1]}
-			}
+			p := solSweepBy(r, c.do)
 			if c.want == "" {
 				r.sign(p)
 				return

@@ -73,7 +73,7 @@ type moment struct {
 	moving  map[send.ID]*movingRow
 	names   []send.ID // of moving, in the order in which they were found
 	unsure  []*unsure
-	spots   map[treasury.Spot]bool
+	spots   map[chain.Spot]bool
 	knows   map[order.ID]order.Order
 	pending []closing
 }
@@ -106,7 +106,7 @@ type unsure struct {
 
 func newMoment(id chain.ID, high int64) *moment {
 	return &moment{
-		id: id, high: high, moving: map[send.ID]*movingRow{}, spots: map[treasury.Spot]bool{}, knows: map[order.ID]order.Order{},
+		id: id, high: high, moving: map[send.ID]*movingRow{}, spots: map[chain.Spot]bool{}, knows: map[order.ID]order.Order{},
 		out: treasury.Moment{Home: map[chain.Asset]ledger.Balance{}, Lying: map[chain.Asset]ledger.Balance{}},
 	}
 }
@@ -143,7 +143,7 @@ func (m *moment) questions() []stmt {
 				return err
 			}
 			a, err := chain.ParseAsset(asset)
-			m.spots[treasury.Spot{Address: chain.CanonicalAddress(chain.Family(family), address), Asset: a}] = true
+			m.spots[chain.Spot{Address: chain.CanonicalAddress(chain.Family(family), address), Asset: a}] = true
 			return err
 		}, sqlSpots, on),
 	}
@@ -267,7 +267,7 @@ func (m *moment) tell() treasury.Moment {
 	for _, id := range m.names {
 		m.out.Moving = append(m.out.Moving, m.moving[id].tell(m.high))
 		for _, s := range m.moving[id].Transfer.Call.Sources {
-			m.spots[treasury.Spot{Address: s.Address, Asset: m.moving[id].Transfer.Call.Asset}] = true
+			m.spots[chain.Spot{Address: s.Address, Asset: m.moving[id].Transfer.Call.Asset}] = true
 		}
 	}
 	for _, u := range m.unsure {

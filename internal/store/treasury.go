@@ -260,9 +260,9 @@ func (t *tx) resweep(a rested, now time.Time) error {
 	if err := t.enter(e, string(a.wish.ID), now); err != nil {
 		return err
 	}
-	switch {
-	case a.now.Fate == a.was.Fate:
-	case a.now.Fate == chain.Final:
+	switch a.now.Fate {
+	case a.was.Fate:
+	case chain.Final:
 		for _, s := range a.wish.Call.Sources {
 			for _, d := range s.Deposits {
 				t.write(sqlMark, string(a.wish.ID), string(d))

@@ -283,25 +283,27 @@ func (s *sheet) deposit(d Differing) {
 	s.explain(OnDeposit, d.Asset, n, "deposit %s is on the chain and not credited yet", d.ID)
 }
 
-// weigh asks the chain what there is.
+// weigh asks the chain what there is, all of it at once.
 func (s *sheet) weigh(ctx context.Context, account chain.Account) error {
+	var spots []chain.Spot
+	var lines []*Line
 	for _, a := range s.Assets {
-		n, err := s.View.Balance(ctx, s.View.Own(account), a, s.at)
-		if err != nil {
-			return fmt.Errorf("balance of %s: %w", a, err)
-		}
-		s.lines[AtHome][a].Chain = toBig(n)
+		spots, lines = append(spots, chain.Spot{Address: s.View.Own(account), Asset: a}), append(lines, s.lines[AtHome][a])
 	}
 	for _, p := range s.m.Spots {
-		line := s.lines[OnDeposit][p.Asset]
-		if line == nil {
-			continue
+		if line := s.lines[OnDeposit][p.Asset]; line != nil {
+			spots, lines = append(spots, p), append(lines, line)
 		}
-		n, err := s.View.Balance(ctx, p.Address, p.Asset, s.at)
-		if err != nil {
-			return fmt.Errorf("balance of %s on %s: %w", p.Asset, p.Address.Text(), err)
-		}
-		line.Chain.Add(line.Chain, toBig(n))
+	}
+	has, err := s.View.Balances(ctx, spots, s.at)
+	if err == nil && len(has) != len(spots) {
+		err = fmt.Errorf("%d addresses were asked about, and %d were answered", len(spots), len(has))
+	}
+	if err != nil {
+		return fmt.Errorf("balances: %w", err)
+	}
+	for i, n := range has {
+		lines[i].Chain.Add(lines[i].Chain, toBig(n))
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ type Moment struct {
 	// the other way round.
 	Differing []Differing
 	// Spots are all addresses on which something may lie.
-	Spots []Spot
+	Spots []chain.Spot
 }
 
 // Moving is a transfer with what is booked of it.
@@ -101,19 +101,14 @@ type Differing struct {
 	Booked bool // else it is on the chain
 }
 
-// Spot is an asset on an address.
-type Spot struct {
-	Address chain.Address
-	Asset   chain.Asset
-}
-
 // View is a chain as an audit looks at it. An error means that nothing is known.
 type View interface {
 	// Head is how far the chain is.
 	Head(ctx context.Context) (chain.Head, error)
-	// Balance is what an address has of an asset at a block; an error if that is not on
-	// the branch that ends at the head.
-	Balance(ctx context.Context, a chain.Address, x chain.Asset, at chain.Block) (money.Amount, error)
+	// Balances are what lies on each spot at a block that is final; an error if that is
+	// not on the branch that ends at the head. They are asked for together because some
+	// chains look through all coins for it, once for any number of addresses.
+	Balances(ctx context.Context, spots []chain.Spot, at chain.Block) ([]money.Amount, error)
 	// Fate is what became of an attempt.
 	Fate(ctx context.Context, a chain.Attempt) (chain.Status, error)
 	// Own is the address of one of our accounts.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -99,6 +98,7 @@ type scanned struct {
 	TxID     string      `json:"txid"`
 	Vout     uint32      `json:"vout"`
 	Amount   json.Number `json:"amount"`
+	Script   string      `json:"scriptPubKey"`
 	Coinbase bool        `json:"coinbase"`
 	Height   uint64      `json:"height"`
 }
@@ -112,21 +112,7 @@ type scanResult struct {
 
 // scan asks the nodes for all coins of our address. Enough must list the same ones.
 func (c *Chain) scan(ctx context.Context, head chain.Head) error {
-	answers := rpc.Each(ctx, c.scans, func(ctx context.Context, n *rpc.Node) (scanResult, error) {
-		var r scanResult
-		desc := []string{"addr(" + c.own.Text() + ")"}
-		if err := n.Call(ctx, &r, "scantxoutset", "start", desc); err != nil {
-			return r, classify(err)
-		}
-		if !r.Success {
-			return r, fmt.Errorf("%s: the scan of coins was stopped", n.Name())
-		}
-		slices.SortFunc(r.Unspents, func(a, b scanned) int {
-			return cmp.Or(strings.Compare(a.TxID, b.TxID), cmp.Compare(a.Vout, b.Vout))
-		})
-		r.Unspents = slices.Compact(r.Unspents) // one that says everything twice has said it once
-		return r, nil
-	})
+	answers := c.scanAll(ctx, []string{c.own.Text()})
 	r, err := quorum.Agree(c.pool.Rule(), answers, func(a, b scanResult) bool {
 		return a.Best == b.Best && a.Height == b.Height && slices.Equal(a.Unspents, b.Unspents)
 	})

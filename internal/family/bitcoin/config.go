@@ -69,6 +69,8 @@ type Chain struct {
 	waiting waiting
 	purse   purse
 
+	scanning sync.Mutex // held while the nodes look through all coins
+
 	mu    sync.Mutex
 	final chain.Block // the highest block that was ever believed final
 }

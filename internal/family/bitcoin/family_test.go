@@ -58,7 +58,7 @@ func newBench(t testing.TB, s setting) *bench {
 	if b.codec, err = bitcoin.NewCodec(bitcoin.Regtest); err != nil {
 		t.Fatal(err)
 	}
-	cfg := bitcoin.Config{ID: regtest, Network: bitcoin.Regtest, FinalDepth: depth, Nodes: rpc.Config{Need: 2, Rest: time.Microsecond}}
+	cfg := bitcoin.Config{ID: regtest, Network: bitcoin.Regtest, FinalDepth: depth, Nodes: rpc.Config{Need: 2, Rest: time.Microsecond, Grace: time.Minute, Timeout: time.Minute}}
 	for range 3 {
 		p := newProxy(b.local)
 		b.proxies = append(b.proxies, p)
@@ -82,7 +82,7 @@ func newBench(t testing.TB, s setting) *bench {
 func (b *bench) ID() chain.ID { return regtest }
 
 func (b *bench) Ports() familytest.Ports {
-	return familytest.Ports{Reader: b.family, Mempool: b.family, Sender: b.family}
+	return familytest.Ports{Reader: b.family, Mempool: b.family, Sender: b.family, Scales: b.family}
 }
 
 func (b *bench) Powers() familytest.Powers {

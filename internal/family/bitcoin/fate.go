@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
@@ -81,14 +82,15 @@ func (c *Chain) Fate(ctx context.Context, a chain.Attempt) (chain.Status, error)
 		}
 		return st, nil
 	}
+	if s.pending { // no node keeps one whose coins are spent on the chain
+		return chain.Status{Fate: chain.Pending}, nil
+	}
 	dead, err := c.dead(ctx, tx, head)
 	switch {
 	case err != nil:
 		return chain.Status{}, fmt.Errorf("fate of %s: %w", a.Tx, err)
 	case dead:
 		return chain.Status{Fate: chain.Dead}, nil
-	case s.pending:
-		return chain.Status{Fate: chain.Pending}, nil
 	}
 	return chain.Status{Fate: chain.Missing}, nil
 }
@@ -145,63 +147,65 @@ func (c *Chain) standing(ctx context.Context, id string, head chain.Head) (stand
 // by another, at or below the final block. The coin must have been there, be there no
 // longer, and not have been spent by a block above the final one.
 func (c *Chain) dead(ctx context.Context, tx *wire.MsgTx, head chain.Head) (bool, error) {
-	var recent map[wire.OutPoint]bool
-	for _, in := range tx.TxIn {
-		o := in.PreviousOutPoint
-		gone, err := c.gone(ctx, o, head)
-		if err != nil {
-			return false, err
-		}
-		if !gone {
+	absent, err := c.absent(ctx, tx, head)
+	if err != nil || len(absent) == 0 {
+		return false, err
+	}
+	recent, err := c.recent(ctx, head)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range absent {
+		if recent[o] {
 			continue
 		}
-		if recent == nil {
-			if recent, err = c.recent(ctx, head); err != nil {
-				return false, err
-			}
-		}
-		if !recent[o] {
-			return true, nil
+		gone, err := c.gone(ctx, o, head)
+		if err != nil || gone {
+			return gone, err
 		}
 	}
 	return false, nil
 }
 
-// gone says whether a coin that stood at or below the final block is spent on the
-// branch that ends at the tip.
-func (c *Chain) gone(ctx context.Context, o wire.OutPoint, head chain.Head) (bool, error) {
-	return same(ctx, c, func(ctx context.Context, n *rpc.Node) (bool, error) {
+// absent are the coins of a transaction that are not there on the branch that ends at
+// the tip.
+func (c *Chain) absent(ctx context.Context, tx *wire.MsgTx, head chain.Head) ([]wire.OutPoint, error) {
+	answers := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) ([]wire.OutPoint, error) {
+		outs := make([]*txOut, len(tx.TxIn))
 		var before, after string
-		var out *txOut
-		var made rawTx
-		q := []rpc.Query{
-			{Method: "getbestblockhash", Out: &before},
-			{Method: "gettxout", Params: []any{o.Hash.String(), o.Index, false}, Out: &out},
-			{Method: "getrawtransaction", Params: []any{o.Hash.String(), true}, Out: &made},
-			{Method: "getbestblockhash", Out: &after},
+		q := []rpc.Query{{Method: "getbestblockhash", Out: &before}}
+		for i, in := range tx.TxIn {
+			o := in.PreviousOutPoint
+			q = append(q, rpc.Query{Method: "gettxout", Params: []any{o.Hash.String(), o.Index, false}, Out: &outs[i]})
 		}
+		q = append(q, rpc.Query{Method: "getbestblockhash", Out: &after})
 		if err := n.Batch(ctx, q); err != nil {
-			return false, err
+			return nil, err
 		}
-		for _, i := range []int{0, 1, 3} {
+		for i := range q {
 			if q[i].Err != nil {
-				return false, classify(q[i].Err)
+				return nil, classify(q[i].Err)
 			}
 		}
 		if before != head.Tip.Hash || after != head.Tip.Hash {
-			return false, fmt.Errorf("%s: %w", n.Name(), errElsewhere)
+			return nil, fmt.Errorf("%s: %w", n.Name(), errElsewhere)
 		}
-		if out != nil {
-			return false, nil
-		}
-		if err := classify(q[2].Err); err != nil {
-			if errors.Is(err, errNotThere) {
-				return false, nil // it was never there, or was taken back
+		var list []wire.OutPoint
+		for i, in := range tx.TxIn {
+			if outs[i] == nil {
+				list = append(list, in.PreviousOutPoint)
 			}
-			return false, err
 		}
-		return made.Block != "" && made.Confirmations > int64(head.Tip.Height-head.Final.Height), nil //nolint:gosec // a few blocks
+		return list, nil
 	})
+	return quorum.Agree(c.pool.Rule(), answers, slices.Equal[[]wire.OutPoint])
+}
+
+// gone says whether a coin that is not there was made at or below the final block, so
+// that it was spent, and not taken back with the transaction that made it.
+func (c *Chain) gone(ctx context.Context, o wire.OutPoint, head chain.Head) (bool, error) {
+	s, err := c.standing(ctx, o.Hash.String(), head)
+	return err == nil && s.block != "" && s.height <= head.Final.Height, err
 }
 
 // recent are the coins that were spent above the final block.

@@ -319,3 +319,27 @@ func TestABlockThatOneNodeInventedIsNotBelieved(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWaitsIsShownAndNeverCounted: whether it says that it can be replaced or not,
+// it can, and then it is gone.
+func TestWhatWaitsIsShownAndNeverCounted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, setting{})
+	v := newVictim(t, b.codec)
+	for _, final := range []bool{false, true} {
+		tx := b.do("pay", fields{"outs": []fields{{"address": v.to.Text(), "amount": 90_000}}, "final": final})["tx"].(string)
+		list, err := b.family.Pending(t.Context(), set{v.to})
+		if err != nil || len(list) != 1 || !list[0].Block.IsZero() || string(list[0].Tx) != tx {
+			t.Fatalf("final %t: the mempool shows %v, %v", final, list, err)
+		}
+		b.none("waiting", v.to)
+		b.MineEmpty(1)
+		b.none("waiting still", v.to)
+		b.Divert(chain.TxID(tx))
+		if list, err := b.family.Pending(t.Context(), set{v.to}); err != nil || len(list) != 0 {
+			t.Fatalf("final %t: what was replaced is shown as %v, %v", final, list, err)
+		}
+		b.Mine(1)
+		b.none("replaced", v.to)
+	}
+}

@@ -46,6 +46,10 @@ var (
 	// grumpy takes nothing: its code reverts.
 	grumpy = common.HexToAddress("0x00000000000000000000000000000bad00000001")
 
+	// oracle says what data cost on a rollup.
+	oracle  = common.HexToAddress("0x00000000000000000000000000000bad00000002")
+	dataFee = money.FromUint64(0x100000)
+
 	opened atomic.Uint64
 )
 
@@ -134,6 +138,7 @@ func newBench(t testing.TB, change ...func(c *evm.Config)) *bench {
 	alloc := map[string]any{
 		b.own.Hex():  map[string]any{"balance": rich},
 		grumpy.Hex(): map[string]any{"code": "0x5f5ffd"},
+		oracle.Hex(): map[string]any{"code": "0x6210000060005260206000f3"}, // it answers dataFee
 	}
 	for _, k := range people() {
 		alloc[addressOf(k).Hex()] = map[string]any{"balance": rich}
@@ -279,7 +284,9 @@ func pack(c compiled, method string, args ...any) []byte { return must(c.ABI.Pac
 
 func (b *bench) ID() chain.ID { return chainID }
 
-func (b *bench) Ports() familytest.Ports { return familytest.Ports{Reader: b.chain, Sender: b.chain} }
+func (b *bench) Ports() familytest.Ports {
+	return familytest.Ports{Reader: b.chain, Sender: b.chain, Scales: b.chain}
+}
 
 func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{

@@ -27,6 +27,7 @@ type fact struct {
 	Data    []byte
 	OK      bool
 	GasUsed uint64
+	Beside  *uint256.Int // what a rollup took beside the gas; nil is nothing
 	Logs    []*types.Log
 }
 
@@ -190,10 +191,11 @@ type plainTx struct {
 }
 
 type plainReceipt struct {
-	Hash    common.Hash  `json:"transactionHash"`
-	Status  quantity     `json:"status"`
-	GasUsed quantity     `json:"gasUsed"`
-	Logs    []*types.Log `json:"logs"`
+	Hash    common.Hash   `json:"transactionHash"`
+	Status  quantity      `json:"status"`
+	GasUsed quantity      `json:"gasUsed"`
+	L1Fee   *hexutil.U256 `json:"l1Fee"`
+	Logs    []*types.Log  `json:"logs"`
 }
 
 // agreed is a block as a quorum tells it, where it cannot be proven.
@@ -247,7 +249,7 @@ func (c *Chain) plain(ctx context.Context, n *rpc.Node, h header) (*block, error
 		}
 		b.facts[i] = fact{
 			Hash: tx.Hash, To: tx.To, Value: (*uint256.Int)(tx.Value), Data: tx.Input, OK: r.Status == 1,
-			GasUsed: uint64(r.GasUsed), Logs: r.Logs,
+			GasUsed: uint64(r.GasUsed), Beside: (*uint256.Int)(r.L1Fee), Logs: r.Logs,
 		}
 	}
 	return b, nil

@@ -47,6 +47,9 @@ type Config struct {
 	// MinTip and MaxTip bound what is offered per unit of gas, in the smallest unit of
 	// the chain's coin, whatever nodes say is usual.
 	MinTip, MaxTip money.Amount
+	// Oracle is, on rollups of the OP stack, the contract that says what the data of a
+	// transaction cost beside its gas; their nodes tell in the receipt what it was.
+	Oracle chain.Address
 	// Sweeper is the contract that brings deposits home; without it they stay.
 	Sweeper chain.Address
 	// Noticed is told of everything that looks like a payment and is none. It may be
@@ -75,6 +78,7 @@ type Chain struct {
 	signer  Signer
 	own     common.Address
 	sweeper common.Address
+	oracle  common.Address
 	tokens  map[common.Address]chain.Asset
 	rules   types.Signer
 	minTip  *uint256.Int
@@ -101,6 +105,8 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 	switch {
 	case cfg.Tag != "" && cfg.Tag != "finalized" && cfg.Tag != "safe":
 		return nil, fmt.Errorf("chain %s: %q names no block; write finalized or safe", cfg.ID, cfg.Tag)
+	case !cfg.Oracle.IsZero() && !cfg.NoVerify:
+		return nil, fmt.Errorf("chain %s: what an oracle prices is told beside the receipts' root, so blocks of such a chain cannot be verified", cfg.ID)
 	case cfg.Tag == "" && cfg.Depth == 0:
 		return nil, fmt.Errorf("chain %s: without a tag it must be said how many blocks make one final", cfg.ID)
 	}
@@ -111,11 +117,17 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 		}
 		c.tokens[common.HexToAddress(t.Asset.Ref)] = t.Asset
 	}
-	if !cfg.Sweeper.IsZero() {
-		if !(Codec{}).made(cfg.Sweeper) {
-			return nil, fmt.Errorf("chain %s: the sweeper is no address", cfg.ID)
+	for _, x := range []struct {
+		from chain.Address
+		into *common.Address
+	}{{cfg.Sweeper, &c.sweeper}, {cfg.Oracle, &c.oracle}} {
+		if x.from.IsZero() {
+			continue
 		}
-		c.sweeper = common.HexToAddress(cfg.Sweeper.Text())
+		if !(Codec{}).made(x.from) {
+			return nil, fmt.Errorf("chain %s: the sweeper or the oracle is no address", cfg.ID)
+		}
+		*x.into = common.HexToAddress(x.from.Text())
 	}
 	if c.minTip, c.maxTip, err = tips(cfg); err != nil {
 		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)

@@ -26,6 +26,9 @@
 // is read from the proven receipt, and of a token from what the token emitted. A call that
 // a quorum says would fail is refused before it is signed.
 //
+// Nodes must keep the state of blocks back to the final one, and to where reading begins:
+// on a rollup whose finality lags by more than the usual 128 blocks that is an archive.
+//
 // Sweeping. Deposit addresses are emptied by one transaction of the account, through
 // the contract Sweeper: each address gives its word once, by EIP-7702, to obey that
 // contract, which pays nobody but the account. No address needs coins for gas. From then

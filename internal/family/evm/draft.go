@@ -29,7 +29,9 @@ type errand struct {
 	keys  []chain.Key      // who signs: the sender, and then whoever authorises
 	words []common.Address // whose authorizations they are
 	extra uint64           // gas that no simulation sees
-	codes map[common.Address]any
+	// beside is what a rollup may take for the data, beside the gas.
+	beside money.Amount
+	codes  map[common.Address]any
 }
 
 // guesses of gas for a call that cannot be simulated now.
@@ -68,14 +70,15 @@ func (c *Chain) errand(ctx context.Context, call chain.Call, tip header) (*erran
 		return c.sweep(ctx, call, tip)
 	}
 	e := &errand{Call: call, to: common.HexToAddress(call.To.Text()), value: toInt(call.Amount), keys: []chain.Key{{Account: call.From}}}
+	var err error
 	if !call.Asset.IsNative() {
-		data, err := tokenContract.abi.Pack("transfer", e.to, toInt(call.Amount).ToBig())
-		if err != nil {
+		if e.data, err = tokenContract.abi.Pack("transfer", e.to, toInt(call.Amount).ToBig()); err != nil {
 			return nil, err
 		}
-		e.to, e.value, e.data = common.HexToAddress(call.Asset.Ref), new(uint256.Int), data
+		e.to, e.value = common.HexToAddress(call.Asset.Ref), new(uint256.Int)
 	}
-	return e, nil
+	e.beside, err = c.beside(ctx, e, tip)
+	return e, err
 }
 
 func (e *errand) message(from common.Address) message {
@@ -89,6 +92,15 @@ func (c *Chain) gas(ctx context.Context, e *errand, tip header) (uint64, error) 
 		return 0, err
 	}
 	return roomy(gas + e.extra), nil
+}
+
+// cost is the most that an errand can cost.
+func (e *errand) cost(gas uint64, each *uint256.Int) (money.Amount, error) {
+	v, err := fee(gas, each)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	return v.Add(e.beside)
 }
 
 // Cost is what a call would cost now.
@@ -119,7 +131,7 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 	if err != nil {
 		return money.Amount{}, err
 	}
-	return fee(gas, p.wanted())
+	return e.cost(gas, p.wanted())
 }
 
 // Draft signs a first attempt at the going price.
@@ -148,11 +160,11 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	b, err := p.first(gas, most)
+	b, err := p.first(gas, most.Less0(e.beside))
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	cost, err := fee(gas, b.cap)
+	cost, err := e.cost(gas, b.cap)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -209,11 +221,11 @@ func (c *Chain) Redraft(ctx context.Context, call chain.Call, prev chain.Attempt
 			return chain.Attempt{}, err
 		}
 	}
-	b, err := p.next(old, gas, most)
+	b, err := p.next(old, gas, most.Less0(e.beside))
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	cost, err := fee(gas, b.cap)
+	cost, err := e.cost(gas, b.cap)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -254,7 +266,7 @@ func (c *Chain) sign(ctx context.Context, e *errand, nonce, gas uint64, b bid) (
 	if c.rules.Hash(tx) != c.rules.Hash(withAuths(meant, tx)) || !authorised(tx, e.words) {
 		return chain.Attempt{}, fmt.Errorf("%w: another transaction was signed than was asked", ErrBytes)
 	}
-	cost, err := fee(gas, b.cap)
+	cost, err := e.cost(gas, b.cap)
 	if err != nil {
 		return chain.Attempt{}, err
 	}

@@ -123,6 +123,9 @@ func (c *Chain) landed(ctx context.Context, tx *types.Transaction, where standin
 			continue
 		}
 		cost, err := fee(f.GasUsed, paid(tx, &h.baseFee))
+		if err == nil && f.Beside != nil {
+			cost, err = cost.Add(toAmount(f.Beside))
+		}
 		if err != nil {
 			return chain.Status{}, err
 		}

@@ -60,7 +60,8 @@ func (c *Chain) sweep(ctx context.Context, call chain.Call, tip header) (*errand
 		}
 		e.codes[from[i]] = map[string]any{"code": hexutil.Bytes(word)}
 	}
-	return e, nil
+	e.beside, err = c.beside(ctx, e, tip)
+	return e, err
 }
 
 // sources refuses a sweep that is not of our own addresses into our own account.

@@ -1,6 +1,8 @@
 package familytest
 
 import (
+	"context"
+
 	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/send"
@@ -29,6 +31,13 @@ type Ports struct {
 	Reader  watch.Reader
 	Mempool watch.Mempool // nil if the chain shows none
 	Sender  send.Chain
+	Scales  Scales
+}
+
+// Scales say what there is, for whoever compares the books with the chain.
+type Scales interface {
+	// Balances are what lies on each spot at a final block of the branch.
+	Balances(ctx context.Context, spots []chain.Spot, at chain.Block) ([]money.Amount, error)
 }
 
 // Powers are what the chain can do.

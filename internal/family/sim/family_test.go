@@ -49,7 +49,7 @@ func (b *bench) ok(err error) {
 }
 
 func (b *bench) Ports() familytest.Ports {
-	return familytest.Ports{Reader: b.Chain(), Mempool: b.Chain(), Sender: b.Chain()}
+	return familytest.Ports{Reader: b.Chain(), Mempool: b.Chain(), Sender: b.Chain(), Scales: b.Chain()}
 }
 
 func (b *bench) Powers() familytest.Powers {

@@ -36,6 +36,18 @@ func (c *Chain) Balance(ctx context.Context, a chain.Address, x chain.Asset, at 
 	return same(ctx, c, func(d *Node) (money.Amount, error) { return d.balance(cell{a.Text(), x.Ref}, at.Hash) })
 }
 
+// Balances are what lies on each spot at a block of the branch.
+func (c *Chain) Balances(ctx context.Context, spots []chain.Spot, at chain.Block) ([]money.Amount, error) {
+	out := make([]money.Amount, len(spots))
+	for i, s := range spots {
+		var err error
+		if out[i], err = c.Balance(ctx, s.Address, s.Asset, at); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // Deposit is the deposit address with an index.
 func (n *Net) Deposit(index uint32) chain.Address {
 	n.mu.Lock()

@@ -45,7 +45,7 @@ func newBench(t *testing.T) familytest.Bench {
 func (b *bench) ID() chain.ID { return testID }
 
 func (b *bench) Ports() familytest.Ports {
-	return familytest.Ports{Reader: b.chain, Sender: b.chain}
+	return familytest.Ports{Reader: b.chain, Sender: b.chain, Scales: b.chain}
 }
 
 func (b *bench) Powers() familytest.Powers {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"ferry/internal/store"
@@ -10,12 +11,15 @@ import (
 // Open opens a fresh, empty database that is closed when the test ends.
 type Open func(*testing.T) *store.DB
 
+// kase is one case of the suite: a sentence and what it does.
+type kase struct {
+	name string
+	test func(*testing.T, *bench)
+}
+
 // Run runs the suite.
 func Run(t *testing.T, open Open) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, *bench)
-	}{
+	for _, c := range slices.Concat(treasuryCases, []kase{
 		{"an order is read back as it was made", orderRoundTrip},
 		{"create refuses a taken id and a taken address", createTaken},
 		{"create refuses what the wallet has not", createShort},
@@ -58,15 +62,6 @@ func Run(t *testing.T, open Open) {
 		{"a transfer ends once and leaves work", endOnce},
 		{"a transfer is found by its name with all its attempts", oneTransfer},
 		{"a vigil is kept and ends", vigil},
-		{"addresses are leased once and skipped", leases},
-		{"what lies on deposit addresses is found largest first", unswept},
-		{"a sweep marks its deposits and books what it brings home", sweepFinal},
-		{"a sweep that does not land lets its deposits go", sweepDead},
-		{"a sweep of what is not free is refused", sweepStale},
-		{"racing sweeps of one deposit make one", sweepRace},
-		{"a sweep that lands again is booked as it landed", sweepAgain},
-		{"a swept deposit that vanishes stays exact in the books", sweepReorged},
-		{"a payment that lands again in another way halts the chain", turnedHalts},
 		{"a halted chain stays halted until it is resumed", halts},
 		{"operators see what waits for them", operators},
 		{"an integrator is read back as it was made and changed", integratorRoundTrip},
@@ -80,7 +75,7 @@ func Run(t *testing.T, open Open) {
 		{"a halt is lifted once and written down", haltLifted},
 		{"a cancelled caller leaves the queue", cancelled},
 		{"a closed database says so", closed},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.test(t, newBench(t, open(t)))

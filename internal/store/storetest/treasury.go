@@ -13,6 +13,18 @@ import (
 	"ferry/internal/watch"
 )
 
+var treasuryCases = []kase{
+	{"addresses are leased once and skipped", leases},
+	{"what lies on deposit addresses is found largest first", unswept},
+	{"a sweep marks its deposits and books what it brings home", sweepFinal},
+	{"a sweep that does not land lets its deposits go", sweepDead},
+	{"a sweep of what is not free is refused", sweepStale},
+	{"racing sweeps of one deposit make one", sweepRace},
+	{"a sweep that lands again is booked as it landed", sweepAgain},
+	{"a swept deposit that vanishes stays exact in the books", sweepReorged},
+	{"a payment that lands again in another way halts the chain", turnedHalts},
+}
+
 func leases(t *testing.T, b *bench) {
 	lease := func(on chain.ID, n uint32) uint32 { return must[uint32](t)(b.db.LeaseAddresses(t.Context(), on, n)) }
 	same(t, lease(give, 3), uint32(0))
