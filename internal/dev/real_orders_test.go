@@ -3,6 +3,7 @@ package dev
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 
@@ -211,27 +212,17 @@ func twice(w *trade) {
 	o := w.until("completed")
 	w.arrived(o, "delivery", w.to, w.toAddr)
 	came := w.pay(100)
-	why := order.DuplicateDeposit
-	w.recoveredWhy(came, "completed", why, order.LateDeposit)
-	w.arrived(w.read(), "delivery", w.to, w.toAddr) // nothing more
+	w.recovered(came, "completed", order.DuplicateDeposit, order.LateDeposit) // late, if all this took so long
+	w.arrived(w.read(), "delivery", w.to, w.toAddr)                           // nothing more
 }
 
 // recovered is money that came when the order had ended, and goes back when its owner asks.
-func (w *trade) recovered(came money.Amount, status string, why order.Reason) {
-	w.t.Helper()
-	w.recoveredWhy(came, status, why)
-}
-
-func (w *trade) recoveredWhy(came money.Amount, status string, whys ...order.Reason) {
+func (w *trade) recovered(came money.Amount, status string, whys ...order.Reason) {
 	w.t.Helper()
 	var o toldOrder
 	w.so("in recovery", func(o toldOrder) bool { return o.recovery() == "detected" }, &o)
 	d := o.Deposits[len(o.Deposits)-1]
-	ok := false
-	for _, why := range whys {
-		ok = ok || d.Issue == string(why)
-	}
-	if o.Status != status || !ok || d.Amount != came.String() {
+	if o.Status != status || !slices.Contains(whys, order.Reason(d.Issue)) || d.Amount != came.String() {
 		w.t.Errorf("the order is %s with the deposit %+v", o.Status, d)
 	}
 	w.act("refund", nil)
@@ -248,7 +239,7 @@ func cancelled(w *trade) {
 		w.t.Fatalf("it was cancelled and is %s", o.Status)
 	}
 	came := w.pay(100)
-	w.recoveredWhy(came, "expired", order.DuplicateDeposit, order.LateDeposit)
+	w.recovered(came, "expired", order.LateDeposit)
 }
 
 // wrongAsset is an order that is paid in another listed asset of the same chain.
