@@ -156,7 +156,7 @@ func steal(t *testing.T, c front.Chain, n money.Amount, to chain.Address) *big.I
 // named, and what a thief with our keys takes is named and halts its chain.
 func TestAuditsOfRealNodes(t *testing.T) {
 	t.Parallel()
-	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Bitcoin, Solana}, funding: time.Hour, change: calm}
+	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Bitcoin, Solana}, blocks: manyBlocks, change: calm}
 	r := s.begin(t)
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
