@@ -1,8 +1,10 @@
 package daemon_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +26,8 @@ func TestARunningTreasuryBringsDepositsHomeAndFindsWhatIsMissing(t *testing.T) {
 			t.Parallel()
 			p := pace
 			p.Sweep, p.Audit = 3*time.Millisecond, 3*time.Millisecond
-			w := newTownOf(t, house.Options{URL: db.url(t), Sweep: true}, db.processes, p)
+			var log bytes.Buffer // a handler writes one line at a time
+			w := newTownOf(t, house.Options{URL: db.url(t), Sweep: true, Log: slog.New(slog.NewTextHandler(&log, nil))}, db.processes, p)
 			for n := range orders {
 				give := w.Assets[n%len(w.Assets)]
 				get := w.Assets[(n+1)%len(w.Assets)]
@@ -65,6 +68,9 @@ func TestARunningTreasuryBringsDepositsHomeAndFindsWhatIsMissing(t *testing.T) {
 				t.Errorf("halted: %+v", halts)
 			}
 			w.stop()
+			if said := log.String(); !strings.Contains(said, "an audit found that money is missing") || strings.Contains(said, "loop=audit error=\"treasury: money is missing") {
+				t.Errorf("what is missing must be told, and is no trouble of the audit: %.500s", said)
+			}
 			f, err := house.NewAuditor(w.House).Audit(context.Background(), false)
 			if err != nil {
 				t.Fatal(err)

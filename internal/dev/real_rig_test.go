@@ -74,7 +74,7 @@ func calm(c *front.Config) {
 	c.IP = limit.IPLimits{Window: limit.DefaultIPLimits.Window}
 	c.Access.Every = 100 * time.Millisecond
 	c.Pace.Sweep = 500 * time.Millisecond
-	c.Pace.Audit = 2 * time.Second // in the middle of everything; one that finds money missing halts the chain
+	c.Pace.Audit = 3 * time.Second // in the middle of everything; one that finds money missing halts the chain
 	c.Sweep.Age = time.Second
 }
 

@@ -27,6 +27,7 @@ type fact struct {
 	Data    []byte
 	OK      bool
 	GasUsed uint64
+	Each    *uint256.Int // what a unit of gas cost by the receipt; nil is by the rules of the base fee
 	Beside  *uint256.Int // what a rollup took beside the gas; nil is nothing
 	Logs    []*types.Log
 }
@@ -194,6 +195,7 @@ type plainReceipt struct {
 	Hash    common.Hash   `json:"transactionHash"`
 	Status  quantity      `json:"status"`
 	GasUsed quantity      `json:"gasUsed"`
+	Each    *hexutil.U256 `json:"effectiveGasPrice"`
 	L1Fee   *hexutil.U256 `json:"l1Fee"`
 	Logs    []*types.Log  `json:"logs"`
 }
@@ -249,7 +251,7 @@ func (c *Chain) plain(ctx context.Context, n *rpc.Node, h header) (*block, error
 		}
 		b.facts[i] = fact{
 			Hash: tx.Hash, To: tx.To, Value: (*uint256.Int)(tx.Value), Data: tx.Input, OK: r.Status == 1,
-			GasUsed: uint64(r.GasUsed), Beside: (*uint256.Int)(r.L1Fee), Logs: r.Logs,
+			GasUsed: uint64(r.GasUsed), Each: (*uint256.Int)(r.Each), Beside: (*uint256.Int)(r.L1Fee), Logs: r.Logs,
 		}
 	}
 	return b, nil

@@ -122,7 +122,11 @@ func (c *Chain) landed(ctx context.Context, tx *types.Transaction, where standin
 		if f.Hash != tx.Hash() {
 			continue
 		}
-		cost, err := fee(f.GasUsed, paid(tx, &h.baseFee))
+		each := paid(tx, &h.baseFee)
+		if f.Each != nil { // some rollups take no tip, whatever is offered
+			each = f.Each
+		}
+		cost, err := fee(f.GasUsed, each)
 		if err == nil && f.Beside != nil {
 			cost, err = cost.Add(toAmount(f.Beside))
 		}

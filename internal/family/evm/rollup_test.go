@@ -52,3 +52,30 @@ func TestWhatARollupTakesForDataIsCounted(t *testing.T) {
 		t.Errorf("it ended as %v, %v", got, err)
 	}
 }
+
+// A rollup may take less for a unit of gas than the rules of the base fee would have it
+// take: what the receipts say is what left the account.
+func TestWhatARollupTakesForGasIsCounted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	rollup := b.open(func(c *evm.Config) { c.NoVerify = true })
+	a := b.draft(b.call(b.Address("bob"), chainID.Native(), amount))
+	b.ok(b.chain.Broadcast(t.Context(), a.Raw))
+	b.Mine(1 + finalDepth)
+	by, err := rollup.Fate(t.Context(), a)
+	b.ok(err)
+	if proven, err := b.chain.Fate(t.Context(), a); err != nil || proven != by {
+		t.Errorf("by the receipts it is %v, by the rules %v, %v", by, proven, err)
+	}
+	for _, p := range b.proxies {
+		p.lie(of("eth_getBlockReceipts", each(func(o object) { o["effectiveGasPrice"] = "0x64" })))
+	}
+	got, err := rollup.Fate(t.Context(), a)
+	b.ok(err)
+	if want := money.FromUint64(21_000 * 100); got.Fate != chain.Final || got.Fee != want {
+		t.Errorf("it cost %s, want %s", got.Fee, want)
+	}
+	if proven, err := b.chain.Fate(t.Context(), a); err == nil && proven != by {
+		t.Errorf("where blocks are proven, a node that says otherwise changed %v to %v", by, proven)
+	}
+}

@@ -200,6 +200,13 @@ func forge(q wire, v any, e object) (any, object) {
 			return withValue(v, object{"lamports": 5, "owner": "Vote111111111111111111111111111111111111111", "data": []string{"AAAA", "base64"}}), nil
 		}
 		return withValue(v, nil), nil
+	case "getMultipleAccounts":
+		list, _ := value(v).([]any)
+		for _, x := range list {
+			if o, ok := x.(object); ok {
+				o["lamports"] = number(o["lamports"]) + int64(1000*oneSOL)
+			}
+		}
 	case "getSignatureStatuses":
 		return withValue(v, []any{object{"slot": 7, "err": nil, "confirmationStatus": "finalized"}}), nil
 	case "getTransaction":
@@ -247,6 +254,9 @@ func hide(q wire, v any) any {
 		return withValue(v, 0)
 	case "getAccountInfo":
 		return withValue(v, nil)
+	case "getMultipleAccounts":
+		list, _ := value(v).([]any)
+		return withValue(v, make([]any, len(list)))
 	}
 	return forget(q, v)
 }
