@@ -151,23 +151,11 @@ func steal(t *testing.T, c front.Chain, n money.Amount, to chain.Address) *big.I
 	return nil
 }
 
-<<<<<<< HEAD
-// TestAuditsOfRealNodes has orders of every family end, with their fees, a refund and
-// everything brought home, and finds nothing that differs; then what a stranger gives is
-// named, and what a thief with our keys takes is named and halts its chain.
-func TestAuditsOfRealNodes(t *testing.T) {
-	t.Parallel()
-	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Bitcoin, Solana}, blocks: manyBlocks, change: calm}
-	r := s.begin(t)
-	r.closeChains(t)
-	r.key = r.company(t, "nobody", nil)
-=======
 // robberies come last, when nothing differs any more: what a stranger gives is named, and
 // what a thief with our keys takes is named and halts its chain.
 func (r *real) robberies(t *testing.T, dir string) {
 	t.Helper()
 	thieves := r.burglars(t, dir)
->>>>>>> views
 	var wg sync.WaitGroup
 	for _, c := range r.Network.chains {
 		wg.Go(func() { t.Run(c.Slug+" is robbed", func(t *testing.T) { r.robbed(t, c, thieves[c.ID]) }) })

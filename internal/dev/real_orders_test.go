@@ -35,16 +35,12 @@ type story struct {
 // while: one that missed anything would halt its chain.
 func TestOrdersOnRealNodes(t *testing.T) {
 	t.Parallel()
-<<<<<<< HEAD
+	dir := t.TempDir()
 	r := stage{
-		dir: t.TempDir(), prefix: networkPrefix(), blocks: manyBlocks, change: calm,
+		dir: dir, prefix: networkPrefix(), blocks: manyBlocks, change: calm,
 		// Not those that are reorganised: there an order that is late is expired by it.
 		brief: []chain.ID{Base, twin, Solana},
 	}.begin(t)
-=======
-	dir := t.TempDir()
-	r := stage{dir: dir, prefix: networkPrefix(), blocks: manyBlocks, funding: realFunding, change: calm}.begin(t)
->>>>>>> views
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
 	var wg sync.WaitGroup
