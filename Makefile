@@ -27,7 +27,9 @@ setup: ## Install what the tests need: PostgreSQL, Redis, a C compiler, Node.js 
 	@scripts/setup
 
 test: setup ## Run all tests under the race detector, then the long sweeps without it
+	cd devnet && go build -o /dev/null . # the local chains of the tests, before tests wait for them
 	CGO_ENABLED=1 go test $(RACE) -timeout 15m ./...
+	cd devnet && go test ./...
 	go test -timeout 20m -run Sweep $(SWEEPS)
 	@$(MAKE) --no-print-directory contract newcomer
 
@@ -42,7 +44,7 @@ check: ## Check format, vet, lint and generated files
 	@scripts/check
 
 format: ## Format all Go files
-	$(TOOL) gofumpt -w cmd internal
+	$(TOOL) gofumpt -w cmd internal devnet
 
 contracts: ## Compile the Solidity contracts anew (needs Node.js)
 	@contracts/build

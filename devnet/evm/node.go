@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -129,6 +130,8 @@ func (n *Node) start(dir string) error {
 	ec.TxPool.AccountSlots, ec.TxPool.GlobalSlots = 4096, 65536
 	ec.TxPool.AccountQueue, ec.TxPool.GlobalQueue = 4096, 65536
 	ec.Miner.GasPrice, ec.Miner.GasCeil = big.NewInt(gwei), gasLimit
+	// A busy machine must not make blocks that leave out what waits.
+	ec.Miner.Recommit = time.Minute
 	if n.eth, err = eth.New(n.stack, &ec); err != nil {
 		return err
 	}

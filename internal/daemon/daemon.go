@@ -53,7 +53,8 @@ type Daemon struct {
 	Hub     *feed.Hub
 
 	log      *slog.Logger
-	looks    map[chain.ID]chan struct{}
+	looks    map[chain.ID]bell
+	bells    bells
 	watchers []*watch.Watcher
 	senders  []*send.Sender
 	sweeper  *treasury.Sweeper // nil where deposits stay where they are
@@ -69,7 +70,11 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 	if cfg.Log == nil {
 		return nil, errors.New("daemon: no logger is given; trouble must be told to somebody")
 	}
-	d := &Daemon{log: cfg.Log, looks: map[chain.ID]chan struct{}{}}
+	d := &Daemon{log: cfg.Log, looks: map[chain.ID]bell{}, bells: bells{settle: newBell(), send: map[chain.ID]bell{}}}
+	for _, c := range cfg.Chains {
+		d.looks[c.ID], d.bells.send[c.ID] = newBell(), newBell()
+	}
+	st = ringing{st, d.bells}
 	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}
 	for _, c := range cfg.Chains {
 		if _, twice := ports.Costs[c.ID]; twice {
@@ -89,7 +94,7 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 	}
 	for _, c := range cfg.Chains {
 		w, err := watch.New(watch.Config{Chain: c.ID, Tiers: c.Tiers, Window: c.Window}, watch.Ports{
-			Reader: c.Reader, Mempool: c.Mempool, Store: st, Teller: d.Settler, Valuer: rates,
+			Reader: c.Reader, Mempool: c.Mempool, Store: st, Teller: teller{d.Settler, d.bells.settle}, Valuer: rates,
 		})
 		if err != nil {
 			return nil, err
@@ -97,7 +102,6 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 		d.watchers = append(d.watchers, w)
 		d.senders = append(d.senders, send.New(c.ID, order.HotWallet, c.Sender, st))
 		d.names = append(d.names, c.ID)
-		d.looks[c.ID] = make(chan struct{}, 1)
 	}
 	if cfg.Sweep != nil {
 		if d.sweeper, err = treasury.NewSweeper(*cfg.Sweep, sweepPorts(cfg, st, rates)); err != nil {
@@ -136,12 +140,7 @@ func newAuditor(cfg Config, st Store) (*treasury.Auditor, error) {
 }
 
 // Look has the watcher of a chain look now instead of at its next turn.
-func (d *Daemon) Look(id chain.ID) {
-	select {
-	case d.looks[id] <- struct{}{}:
-	default: // it is about to look already, or nobody watches that chain
-	}
-}
+func (d *Daemon) Look(id chain.ID) { d.looks[id].ring() }
 
 // Step is one pass over all rooms in a fixed order. It goes on after trouble and
 // returns all of it.

@@ -21,8 +21,9 @@ const (
 	auditPace = 10 * time.Minute
 )
 
-// maxPause bounds how long a loop rests after trouble.
-const maxPause = 30 * time.Second
+// maxPause bounds how long a loop rests after trouble: one transfer that cannot be made
+// must not keep the others waiting for long.
+const maxPause = 5 * time.Second
 
 // Run drives every room in its own loop until ctx ends. Trouble in reading or
 // writing is reported and tried again, each time after a longer rest: the state
@@ -36,11 +37,11 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	}
 	for i, s := range d.senders {
 		g.Go(func() error {
-			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, nil}, func() error { return s.Step(ctx, now()) })
+			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, d.bells.send[d.names[i]]}, func() error { return s.Step(ctx, now()) })
 		})
 	}
 	g.Go(func() error {
-		return d.loop(ctx, beat{"settle", p.Settle, nil}, func() error { return d.Settler.Step(ctx, now()) })
+		return d.loop(ctx, beat{"settle", p.Settle, d.bells.settle}, func() error { return d.Settler.Step(ctx, now()) })
 	})
 	if d.sweeper != nil {
 		g.Go(func() error {

@@ -20,6 +20,8 @@ type node struct {
 	auto  map[string]int // how it is told to make blocks by itself
 }
 
+func (n node) rpc() string { return n.on.RPC }
+
 func (n node) mine(ctx context.Context, blocks int) error {
 	return n.on.Do(ctx, "mine", map[string]int{"n": blocks}, nil)
 }

@@ -110,6 +110,14 @@ func (n *Network) Give(ctx context.Context, g Gift) (chain.TxID, error) {
 	return "", fmt.Errorf("there is no token %q on %s; write native, or a token's address or symbol", g.Token, g.Chain)
 }
 
+// RPC is where the node of a chain answers; empty where it is simulated.
+func (n *Network) RPC(id chain.ID) string {
+	if real, ok := n.grounds[id].(interface{ rpc() string }); ok {
+		return real.rpc()
+	}
+	return ""
+}
+
 // Mine makes blocks of a chain at once.
 func (n *Network) Mine(ctx context.Context, slug string, blocks int) error {
 	on, err := n.on(slug)

@@ -3,9 +3,11 @@ package dev
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 
+	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/order"
 )
@@ -34,7 +36,11 @@ type story struct {
 func TestOrdersOnRealNodes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := stage{dir: dir, prefix: networkPrefix(), blocks: manyBlocks, funding: realFunding, change: calm}.begin(t)
+	r := stage{
+		dir: dir, prefix: networkPrefix(), blocks: manyBlocks, change: calm,
+		// Not those that are reorganised: there an order that is late is expired by it.
+		brief: []chain.ID{Base, twin, Solana},
+	}.begin(t)
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
 	var wg sync.WaitGroup
@@ -85,8 +91,8 @@ func stories() (all []story) {
 		{"paid too much", baseUSD, btc, tooMuch},
 		{"paid too much", btc, baseETH, tooMuch},
 		{"paid too much", sol, eth, tooMuch},
-		{"paid late", usd, sol, late},
-		{"paid late", btc, solUSD, late},
+		{"paid late", baseUSD, sol, late},
+		{"paid late", twinBTC, solUSD, late},
 		{"paid late", sol, baseETH, late},
 		{"paid twice", baseETH, usd, twice},
 		{"paid twice", twinBTC, baseUSD, twice},
@@ -209,27 +215,17 @@ func twice(w *trade) {
 	o := w.until("completed")
 	w.arrived(o, "delivery", w.to, w.toAddr)
 	came := w.pay(100)
-	why := order.DuplicateDeposit
-	w.recoveredWhy(came, "completed", why, order.LateDeposit)
-	w.arrived(w.read(), "delivery", w.to, w.toAddr) // nothing more
+	w.recovered(came, "completed", order.DuplicateDeposit, order.LateDeposit) // late, if all this took so long
+	w.arrived(w.read(), "delivery", w.to, w.toAddr)                           // nothing more
 }
 
 // recovered is money that came when the order had ended, and goes back when its owner asks.
-func (w *trade) recovered(came money.Amount, status string, why order.Reason) {
-	w.t.Helper()
-	w.recoveredWhy(came, status, why)
-}
-
-func (w *trade) recoveredWhy(came money.Amount, status string, whys ...order.Reason) {
+func (w *trade) recovered(came money.Amount, status string, whys ...order.Reason) {
 	w.t.Helper()
 	var o toldOrder
 	w.so("in recovery", func(o toldOrder) bool { return o.recovery() == "detected" }, &o)
 	d := o.Deposits[len(o.Deposits)-1]
-	ok := false
-	for _, why := range whys {
-		ok = ok || d.Issue == string(why)
-	}
-	if o.Status != status || !ok || d.Amount != came.String() {
+	if o.Status != status || !slices.Contains(whys, order.Reason(d.Issue)) || d.Amount != came.String() {
 		w.t.Errorf("the order is %s with the deposit %+v", o.Status, d)
 	}
 	w.act("refund", nil)
@@ -246,7 +242,7 @@ func cancelled(w *trade) {
 		w.t.Fatalf("it was cancelled and is %s", o.Status)
 	}
 	came := w.pay(100)
-	w.recoveredWhy(came, "expired", order.DuplicateDeposit, order.LateDeposit)
+	w.recovered(came, "expired", order.LateDeposit)
 }
 
 // wrongAsset is an order that is paid in another listed asset of the same chain.

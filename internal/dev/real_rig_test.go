@@ -30,9 +30,10 @@ import (
 // Settings of services on real nodes in tests. Blocks come as fast as watchers keep up
 // with under the race detector, of which some have more chains to watch than others.
 const (
-	manyBlocks  = 500 * time.Millisecond
-	fewBlocks   = 300 * time.Millisecond
-	realFunding = 25 * time.Second
+	manyBlocks = 500 * time.Millisecond
+	fewBlocks  = 300 * time.Millisecond
+	// briefFunding is longer than a payment may take to be seen on a busy machine.
+	briefFunding = 35 * time.Second
 )
 
 // networks tells the networks of one host apart.
@@ -82,16 +83,23 @@ type stage struct {
 	dir, prefix string
 	only        []chain.ID    // nil is all chains
 	blocks      time.Duration // between two of them
-	funding     time.Duration
+	brief       []chain.ID    // chains whose orders expire while a test waits
 	change      func(*front.Config)
 }
 
 // options are those of a service, in this process or in another.
 func (s stage) options(host *devnet.Host, log io.Writer, say func(string)) Options {
 	return Options{
-		Dir: s.dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Funding: s.funding, Change: s.change,
+		Dir: s.dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Change: s.change,
 		Log:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Local: &Local{Host: host, Prefix: s.prefix, Twin: true, Say: say, Log: log, only: s.only},
+		over: func(all []front.Chain) {
+			for i := range all {
+				if slices.Contains(s.brief, all[i].ID) {
+					all[i].Funding = briefFunding
+				}
+			}
+		},
 	}
 }
 

@@ -165,6 +165,8 @@ func (t *turn) depositFinal(ev DepositFinal) error {
 		return t.judge(ev.Short)
 	case !right:
 		t.recoverDeposit(rec, WrongToken)
+	case t.o.State == Expired: // cancelled, or gone from its chain when the time was over
+		t.recoverDeposit(rec, LateDeposit)
 	default:
 		t.recoverDeposit(rec, DuplicateDeposit)
 	}

@@ -115,3 +115,18 @@ func TestAFloodOfPaymentsIsBookedAndNotRemembered(t *testing.T) {
 		t.Errorf("%d remembered, %s unclaimed, %s lost", len(o.Deposits), balance(ledger.Unclaimed), balance(ledger.ReorgLoss))
 	}
 }
+
+func TestTheOnlyPaymentOfAnOrderThatEndedIsLateAndNotASecondOne(t *testing.T) {
+	d := payment(1000)
+	for name, evs := range map[string][]Event{
+		"cancelled, then paid": {Cancelled{}, DepositFinal{d, 1, start, false}},
+		"seen, then cancelled": {DepositSeen{d, 1, start}, DepositGone{d, 1, start, false}, Cancelled{}, DepositFinal{d, 2, start, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := told(t, true, evs...)
+			if got := o.Deposits[0]; o.State != Expired || got.State != Detected || got.Why != LateDeposit {
+				t.Errorf("the order is %s, the payment %s because of %s", o.State, got.State, got.Why)
+			}
+		})
+	}
+}

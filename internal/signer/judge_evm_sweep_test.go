@@ -168,8 +168,19 @@ func TestEVMRefusesOtherSweeps(t *testing.T) {
 				k.Transfer.Call.Sources[0].Address = chain.CanonicalAddress(chain.EVM, aliceText)
 			})
 		}, signer.WrongKeys},
-		{"wish names an address twice", func(r *rig, _ *types.SetCodeTx, _ *chain.Paper) {
-			r.change("t", func(k *send.Record) { k.Transfer.Call.Sources[1] = k.Transfer.Call.Sources[0] })
+		{"wish names an address twice", func(r *rig, tx *types.SetCodeTx, _ *chain.Paper) {
+			r.change("t", func(k *send.Record) {
+				c := &k.Transfer.Call
+				c.Sources[1], c.Amount = c.Sources[0], money.FromUint64(600)
+			})
+			tx.Data = sweepData(r, "sweep", common.Address{}, []common.Address{sources(r)[0], sources(r)[0]}, amounts(300, 300))
+		}, signer.Amount},
+		{"wish takes nothing from an address", func(r *rig, tx *types.SetCodeTx, _ *chain.Paper) {
+			r.change("t", func(k *send.Record) {
+				c := &k.Transfer.Call
+				c.Sources[1].Amount, c.Amount = money.Amount{}, money.FromUint64(300)
+			})
+			tx.Data = sweepData(r, "sweep", common.Address{}, sources(r), amounts(300, 0))
 		}, signer.Amount},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -170,7 +170,7 @@ func newBench(t testing.TB, change ...func(c *evm.Config)) *bench {
 func (b *bench) open(change ...func(c *evm.Config)) *evm.Chain {
 	b.t.Helper()
 	cfg := evm.Config{
-		ID: chainID, Nodes: rpc.Config{URLs: b.urls, Need: need, Rest: time.Nanosecond, Grace: 5 * time.Second},
+		ID: chainID, Nodes: rpc.Config{URLs: b.urls, Need: need, Rest: time.Nanosecond, Grace: time.Minute, Timeout: time.Minute},
 		Tokens: []evm.Token{{Asset: b.asset(b.token), Decimals: 18}, {Asset: b.asset(b.liar), Decimals: 6}},
 		Tag:    "finalized", MinTip: money.FromUint64(gwei), Sweeper: canonical(b.sweeper),
 		Noticed: func(s evm.Suspect) {
