@@ -46,7 +46,7 @@ func Build(ctx context.Context, root, into string, built func(packages int)) (st
 	cmd := exec.CommandContext(ctx, "go", "build", "-v", "-o", path, ".")
 	cmd.Dir = filepath.Join(root, "devnet")
 	// A workspace of whoever builds must not choose other versions.
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Env = append(cmd.Environ(), "GOWORK=off", "GOFLAGS=")
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("build the local chains: %w\n%s", err, strings.TrimSpace(said.rest.String()))
