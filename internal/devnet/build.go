@@ -38,7 +38,11 @@ func Root(from string) (string, error) {
 // built before is only built again where something changed. built hears now and then how
 // many packages were compiled so far; nil is nobody.
 func Build(ctx context.Context, root, into string, built func(packages int)) (string, error) {
-	if err := os.MkdirAll(into, 0o700); err != nil {
+	into, err := filepath.Abs(into) // the compiler works in another folder
+	if err == nil {
+		err = os.MkdirAll(into, 0o700)
+	}
+	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(into, "devnet")
