@@ -21,7 +21,6 @@ import (
 	"ferry/internal/dev"
 	"ferry/internal/devnet"
 	"ferry/internal/family/rpc"
-	"ferry/internal/front"
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/send"
@@ -29,14 +28,14 @@ import (
 
 // P15: how much a service with many open orders adds to what the chain itself takes.
 const (
-	waitingOrders   = 10_000
-	paidOrders   = 60
-	blockSeconds = 1.0
-	confirms     = 2
-	overheadGoal = 0.10 // of the blocks that are waited for
-	overheadP99  = 250  // milliseconds
-	idleGoal     = 5    // percent of a core
-	idleFor      = 15 * time.Second
+	waitingOrders = 10_000
+	paidOrders    = 60
+	blockSeconds  = 1.0
+	confirms      = 2
+	overheadGoal  = 0.10 // of the blocks that are waited for
+	overheadP99   = 250  // milliseconds
+	idleGoal      = 5    // percent of a core
+	idleFor       = 15 * time.Second
 )
 
 // runSettlement pays orders on a real node, among many that wait, and takes the time
@@ -89,7 +88,6 @@ func openSettlement(ctx context.Context) (*dev.Dev, func() error, error) {
 		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Log: slog.New(slog.DiscardHandler),
 		Local:   &dev.Local{Root: root, Log: io.Discard, Say: func(line string) { progress("settlement: %s", line) }},
 		Funding: 12 * time.Hour,
-		Change:  func(c *front.Config) { c.Pace.Watch = 100 * time.Millisecond },
 	})
 	if err != nil {
 		cancel()

@@ -21,6 +21,9 @@ type Nodes struct {
 	Trace bool
 	// Sweeper is the contract that brings deposits home; empty where there is none.
 	Sweeper string
+	// GasOracle is the contract of a rollup that says what data costs beside the gas;
+	// empty where nothing is taken for it.
+	GasOracle string
 	// Network is Bitcoin's: mainnet, testnet, signet or regtest.
 	Network string
 	// Genesis is the hash of Solana's first block.
@@ -30,11 +33,11 @@ type Nodes struct {
 // readNodes reads what only a chain of real nodes has.
 func readNodes(r *reader, t table, c Chain) Nodes {
 	n := Nodes{
-		Verify: r.flagOr(t, "verify", true), Trace: r.flag(t, "trace"), Sweeper: canonicalRef(r.or(t, "sweeper", "")),
+		Verify: r.flagOr(t, "verify", true), Trace: r.flag(t, "trace"), Sweeper: canonicalRef(r.or(t, "sweeper", "")), GasOracle: canonicalRef(r.or(t, "gasOracle", "")),
 		Network: r.or(t, "network", ""), Genesis: r.or(t, "genesis", ""), Quorum: int(r.bounded(t, "quorum", 0, 1, 100)),
 	}
 	if c.Kind != RPC {
-		for _, name := range []string{"nodes", "quorum", "verify", "trace", "sweeper", "network", "genesis"} {
+		for _, name := range []string{"nodes", "quorum", "verify", "trace", "sweeper", "gasOracle", "network", "genesis"} {
 			if _, there := t.values[name]; there {
 				r.refuse(t.key(name), "is for chains of real nodes; write kind = %q, or leave it out", RPC)
 			}

@@ -119,6 +119,9 @@ func (ch Chain) showNodes(line func(string, ...any)) {
 	if n.Sweeper != "" {
 		line("sweeper = %q", n.Sweeper)
 	}
+	if n.GasOracle != "" {
+		line("gasOracle = %q", n.GasOracle)
+	}
 	if n.Network != "" {
 		line("network = %q", n.Network)
 	}

@@ -25,6 +25,7 @@ type Chain struct {
 	Reader  watch.Reader
 	Mempool watch.Mempool // nil where the chain shows none
 	Sender  send.Chain
+	Every   time.Duration // how often it is looked at; zero is the pace of all
 	View    treasury.View // nil where it is not compared with the books
 }
 
@@ -55,6 +56,7 @@ type Daemon struct {
 	log      *slog.Logger
 	looks    map[chain.ID]bell
 	bells    bells
+	every    []time.Duration // how often each chain is looked at
 	watchers []*watch.Watcher
 	senders  []*send.Sender
 	sweeper  *treasury.Sweeper // nil where deposits stay where they are
@@ -73,6 +75,7 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 	d := &Daemon{log: cfg.Log, looks: map[chain.ID]bell{}, bells: bells{settle: newBell(), send: map[chain.ID]bell{}}}
 	for _, c := range cfg.Chains {
 		d.looks[c.ID], d.bells.send[c.ID] = newBell(), newBell()
+		d.every = append(d.every, c.Every)
 	}
 	st = ringing{st, d.bells}
 	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}

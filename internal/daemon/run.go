@@ -32,7 +32,7 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, w := range d.watchers {
 		g.Go(func() error {
-			return d.loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), p.Watch, d.looks[d.names[i]]}, func() error { return w.Step(ctx, now()) })
+			return d.loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), cmp.Or(d.every[i], p.Watch), d.looks[d.names[i]]}, func() error { return w.Step(ctx, now()) })
 		})
 	}
 	for i, s := range d.senders {

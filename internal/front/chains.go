@@ -50,6 +50,7 @@ type Chain struct {
 	Window  uint64
 	Tiers   []watch.Tier
 	Funding time.Duration // how long a user has to pay
+	Every   time.Duration // how often it is looked at; zero is as the service says
 }
 
 // chains answers what rooms ask about addresses.
@@ -133,7 +134,7 @@ func (c *chains) served() []daemon.Chain {
 	var all []daemon.Chain
 	for _, one := range c.all {
 		d := daemon.Chain{
-			ID: one.ID, Tiers: one.Tiers, Window: one.Window, Reader: one.Reader, Mempool: one.Mempool, Sender: one.Sender, View: one.View,
+			ID: one.ID, Tiers: one.Tiers, Window: one.Window, Reader: one.Reader, Mempool: one.Mempool, Sender: one.Sender, View: one.View, Every: one.Every,
 		}
 		for _, a := range one.Assets {
 			d.Assets = append(d.Assets, a.Asset)

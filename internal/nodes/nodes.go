@@ -33,6 +33,7 @@ type Config struct {
 	Verify     bool          // blocks prove what is in them
 	Trace      bool          // payments by contracts are found
 	MinTip     money.Amount  // of EVM: the least that is offered for a unit of gas; zero is the usual
+	GasOracle  string        // of rollups: the contract that says what data costs beside the gas
 	Sweeper    string        // the contract that brings deposits home; empty where there is none
 	Network    string        // of Bitcoin
 	Genesis    string        // of Solana
@@ -50,11 +51,20 @@ type Signer interface {
 // further back halts the chain.
 const remembered = 256
 
+// A chain is looked at lookShare times within one of its blocks, so that looking adds
+// little to what its blocks take; never so often that nodes mind, and never seldom.
+const (
+	lookShare = 10
+	soonest   = 100 * time.Millisecond
+	latest    = time.Second
+)
+
 // Open makes the chain and asks its nodes whether they are what they should be.
 func Open(ctx context.Context, c Config, keys Signer) (front.Chain, error) {
 	f := front.Chain{
 		Chain: c.Told, Assets: c.Assets, Keys: keys, Tiers: c.Tiers, Funding: c.Funding, Window: max(remembered, 2*c.FinalDepth),
 	}
+	f.Every = min(max(c.Told.BlockTime/lookShare, soonest), latest)
 	for _, t := range c.Tiers {
 		f.Window = max(f.Window, 2*t.Confirmations)
 	}
@@ -90,6 +100,13 @@ func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
 			return fmt.Errorf("sweeper: %w", err)
 		}
 		cfg.Sweeper = sweeper
+	}
+	if c.GasOracle != "" {
+		oracle, err := evm.Codec{}.Parse(c.GasOracle)
+		if err != nil {
+			return fmt.Errorf("gas oracle: %w", err)
+		}
+		cfg.Oracle = oracle
 	}
 	cfg.Noticed = func(s evm.Suspect) { c.notice(string(s.Tx), string(s.Reason)) }
 	on, err := evm.New(ctx, cfg, keys)

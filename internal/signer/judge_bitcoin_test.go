@@ -2,6 +2,7 @@ package signer_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/btcsuite/btcd/address/v2"
@@ -370,4 +371,39 @@ func TestBitcoinLifts(t *testing.T) {
 	sweepWish(r, cluster, "", solBudget)
 	r.change("t", func(k *send.Record) { k.Transfer.Call.Sources[0].Address = r.address(cluster, hotKey()) })
 	r.refused(solPaper(r, solTransfer(r.sol(hotKey()), r.sol(hotKey()), 300)), signer.WrongKeys)
+}
+
+// TestBitcoinRefusesOtherWishes: what is wished must be possible here.
+func TestBitcoinRefusesOtherWishes(t *testing.T) {
+	t.Parallel()
+	to := func(f chain.Family, text string) func(*send.Record) {
+		return func(k *send.Record) { k.Transfer.Call.To = chain.CanonicalAddress(f, text) }
+	}
+	const key = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" // of bob
+	for _, c := range []struct {
+		name  string
+		spoil func(*send.Record)
+		want  signer.Reason
+	}{
+		{"a token", func(k *send.Record) { k.Transfer.Call.Asset.Ref = "usdt" }, signer.Method},
+		{"an address of another network", to(chain.Bitcoin, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"), signer.Recipient},
+		{"an address of another family", to(chain.EVM, bobText), signer.Recipient},
+		{"another form of the address", to(chain.Bitcoin, strings.ToUpper(bobText)), signer.Recipient},
+		{"a key and no address", to(chain.Bitcoin, key), signer.Recipient},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			p := coinGood(r)
+			r.change("t", c.spoil)
+			r.refused(p, c.want)
+		})
+	}
+	t.Run("an attempt with something behind it", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		p := coinGood(r)
+		r.keep("t", append(r.sign(p), 0))
+		r.refused(p, signer.Beside)
+	})
 }

@@ -168,6 +168,9 @@ func TestEVMRefusesOtherSweeps(t *testing.T) {
 				k.Transfer.Call.Sources[0].Address = chain.CanonicalAddress(chain.EVM, aliceText)
 			})
 		}, signer.WrongKeys},
+		{"wish of a token that is none", func(r *rig, _ *types.SetCodeTx, _ *chain.Paper) {
+			r.change("t", func(k *send.Record) { k.Transfer.Call.Asset.Ref = "usdc" })
+		}, signer.Method},
 		{"wish names an address twice", func(r *rig, tx *types.SetCodeTx, _ *chain.Paper) {
 			r.change("t", func(k *send.Record) {
 				c := &k.Transfer.Call

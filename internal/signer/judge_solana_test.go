@@ -332,6 +332,24 @@ func TestSolanaCountsRent(t *testing.T) {
 	r.sign(p)
 }
 
+// TestSolanaFeeIsOurs: nobody else's account is asked to pay it, nor signs.
+func TestSolanaFeeIsOurs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	solWish(r, "")
+	p := solPaper(r, solPay(r)...)
+	tx, err := solana.NewTransaction(solPay(r), solana.Hash{1}, solana.TransactionPayer(crook))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Unsigned, err = tx.MarshalBinary(); err != nil {
+		t.Fatal(err)
+	}
+	r.refused(p, signer.WrongKeys)
+	p.Keys = []chain.Key{hotKey(), hotKey()}
+	r.refused(p, signer.WrongKeys)
+}
+
 // TestSolanaRefusesWhatIsHidden: accounts in tables and accounts for nothing.
 func TestSolanaRefusesWhatIsHidden(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,9 @@ func (c Codec) mentions(tx *wire.MsgTx) []mention {
 		case P2WPKH, P2PKH:
 			out = append(out, mention{j, kind, chain.CanonicalAddress(chain.Bitcoin, c.segwit(0, body))})
 		case "":
-			out = append(out, mention{out: j})
+			if odd(o.PkScript) {
+				out = append(out, mention{out: j})
+			}
 		}
 	}
 	return out

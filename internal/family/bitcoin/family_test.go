@@ -16,7 +16,9 @@ import (
 	"ferry/internal/family/familytest"
 	"ferry/internal/family/rpc"
 	"ferry/internal/money"
+	"ferry/internal/send"
 	"ferry/internal/signer"
+	"ferry/internal/signer/signertest"
 )
 
 const (
@@ -31,6 +33,9 @@ type bench struct {
 	ring    *signer.Ring
 	codec   bitcoin.Codec
 	family  *bitcoin.Chain
+	sender  send.Chain // the family, with a wish for all that it is asked to sign
+	wishes  *signertest.Wishes
+	judge   *signer.Signer
 	proxies []*proxy
 }
 
@@ -67,9 +72,8 @@ func newBench(t testing.TB, s setting) *bench {
 	if s.change != nil {
 		s.change(&cfg)
 	}
-	if b.family, err = bitcoin.New(t.Context(), cfg, b.ring); err != nil {
-		t.Fatal(err)
-	}
+	b.judge, b.wishes = signertest.Judge(t, b.ring, nil)
+	b.start(cfg)
 	outs := []fields{}
 	for range cmp.Or(s.coins, 40) {
 		outs = append(outs, fields{"address": b.family.Own(hot).Text(), "amount": 1_000_000})
@@ -79,10 +83,20 @@ func newBench(t testing.TB, s setting) *bench {
 	return b
 }
 
+// start makes the adapter, as after a restart: it remembers nothing.
+func (b *bench) start(c bitcoin.Config) {
+	b.t.Helper()
+	var err error
+	if b.family, err = bitcoin.New(b.t.Context(), c, b.judge); err != nil {
+		b.t.Fatal(err)
+	}
+	b.sender = b.wishes.Sender(b.family)
+}
+
 func (b *bench) ID() chain.ID { return regtest }
 
 func (b *bench) Ports() familytest.Ports {
-	return familytest.Ports{Reader: b.family, Mempool: b.family, Sender: b.family, Scales: b.family}
+	return familytest.Ports{Reader: b.family, Mempool: b.family, Sender: b.sender, Scales: b.family}
 }
 
 func (b *bench) Powers() familytest.Powers {

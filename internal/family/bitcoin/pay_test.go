@@ -26,7 +26,7 @@ func (b *bench) callTo(to chain.Address, n uint64) chain.Call {
 
 func (b *bench) draft(c chain.Call, most uint64, held ...chain.Slot) chain.Attempt {
 	b.t.Helper()
-	a, err := b.family.Draft(b.t.Context(), c, held, sat(most))
+	a, err := b.sender.Draft(b.t.Context(), c, held, sat(most))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -94,12 +94,12 @@ func TestEveryKindOfDestinationIsPaidToTheLastUnit(t *testing.T) {
 			if b.codec.Kind(to) != kind {
 				continue
 			}
-			if _, err := b.family.Draft(t.Context(), b.callTo(to, least-1), held, sat(10_000)); !errors.Is(err, send.ErrRefused) {
+			if _, err := b.sender.Draft(t.Context(), b.callTo(to, least-1), held, sat(10_000)); !errors.Is(err, send.ErrRefused) {
 				t.Errorf("dust to %s: %v", kind, err)
 			}
-			a := b.draft(b.callTo(to, least), 10_000, held...)
-			held = append(held, a.Slots...)
-			b.send(a)
+			if _, err := b.sender.Cost(t.Context(), b.callTo(to, least)); err != nil {
+				t.Errorf("%d to %s: %v", least, kind, err)
+			}
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestABumpThatItsCoinsCannotPayTakesAnother(t *testing.T) {
 	b.Price(5)
 	row := []chain.Attempt{a}
 	for _, slots := range []int{1, 2} { // first the change goes, and then another coin comes
-		next, err := b.family.Redraft(t.Context(), c, row[len(row)-1], sat(20_000))
+		next, err := b.sender.Redraft(t.Context(), c, row[len(row)-1], sat(20_000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,12 +145,12 @@ func TestABumpThatNothingPaysForIsTooDear(t *testing.T) {
 		t.Fatalf("it has %d outputs and costs %s", len(tx.TxOut), a.Fee)
 	}
 	b.send(a)
-	if _, err := b.family.Redraft(t.Context(), c, a, sat(50_000)); !errors.Is(err, send.ErrTooDear) {
+	if _, err := b.sender.Redraft(t.Context(), c, a, sat(50_000)); !errors.Is(err, send.ErrTooDear) {
 		t.Fatalf("a bump gave %v", err)
 	}
 	// A cancel pays from what the recipient would have got.
 	cancel := chain.Call{Chain: regtest, From: hot, To: b.family.Own(hot), Asset: regtest.Native(), For: "t"}
-	x, err := b.family.Redraft(t.Context(), cancel, a, sat(50_000))
+	x, err := b.sender.Redraft(t.Context(), cancel, a, sat(50_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestALiftOfWhatWasReplacedCanBeCancelled(t *testing.T) {
 	b.send(a)
 	child := b.draft(b.lifted(a), 50_000, a.Slots...)
 	b.send(child)
-	next, err := b.family.Redraft(t.Context(), c, a, sat(40_000))
+	next, err := b.sender.Redraft(t.Context(), c, a, sat(40_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestALiftOfWhatWasReplacedCanBeCancelled(t *testing.T) {
 		t.Fatalf("they are %v, %v and %v", b.fate(next), b.fate(a), b.fate(child))
 	}
 	cancel := chain.Call{Chain: regtest, From: hot, To: b.family.Own(hot), Asset: regtest.Native(), For: "lift"}
-	x, err := b.family.Redraft(t.Context(), cancel, child, sat(50_000))
+	x, err := b.sender.Redraft(t.Context(), cancel, child, sat(50_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,11 +255,11 @@ func TestASweepThatIsWorthLessThanItCostsIsTooDear(t *testing.T) {
 	if d.Tx != tx {
 		t.Fatalf("found %v", d)
 	}
-	if _, err := b.family.Draft(t.Context(), c, nil, sat(50_000)); !errors.Is(err, send.ErrTooDear) {
+	if _, err := b.sender.Draft(t.Context(), c, nil, sat(50_000)); !errors.Is(err, send.ErrTooDear) {
 		t.Fatalf("got %v", err)
 	}
 	held := chain.Slot("coin:" + strings.TrimPrefix(string(d.ID), string(regtest)+":"))
-	if _, err := b.family.Draft(t.Context(), c, []chain.Slot{held}, sat(50_000)); !errors.Is(err, send.ErrNoFunds) {
+	if _, err := b.sender.Draft(t.Context(), c, []chain.Slot{held}, sat(50_000)); !errors.Is(err, send.ErrNoFunds) {
 		t.Fatalf("what is held gave %v", err)
 	}
 }
@@ -271,7 +271,7 @@ func TestAnAdapterThatStartsAnewSeesTheSame(t *testing.T) {
 	b := newBench(t, setting{change: func(c *bitcoin.Config) { cfg = *c }})
 	bob := b.Address("bob")
 	a := b.draft(b.callTo(bob, 100_000), 10_000)
-	next, err := b.family.Redraft(t.Context(), b.callTo(bob, 100_000), a, sat(9_000))
+	next, err := b.sender.Redraft(t.Context(), b.callTo(bob, 100_000), a, sat(9_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,11 +280,7 @@ func TestAnAdapterThatStartsAnewSeesTheSame(t *testing.T) {
 	b.send(waiting)
 	b.Price(9)
 	again := func() []chain.Fate {
-		fresh, err := bitcoin.New(t.Context(), cfg, b.ring)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.family = fresh
+		b.start(cfg)
 		return []chain.Fate{b.fate(a), b.fate(next), b.fate(waiting)}
 	}
 	if got := again(); !slices.Equal(got, []chain.Fate{chain.Missing, chain.Pending, chain.Pending}) {
@@ -299,10 +295,10 @@ func TestAnAdapterThatStartsAnewSeesTheSame(t *testing.T) {
 		t.Fatalf("they are %v", got)
 	}
 	// A bump after a restart knows what the coins are worth.
-	if _, err := b.family.Redraft(t.Context(), b.callTo(bob, 100_000), waiting, sat(30_000)); err != nil {
+	if _, err := b.sender.Redraft(t.Context(), b.callTo(bob, 100_000), waiting, sat(30_000)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.family.Redraft(t.Context(), b.callTo(bob, 100_000), a, sat(30_000)); !errors.Is(err, send.ErrLive) {
+	if _, err := b.sender.Redraft(t.Context(), b.callTo(bob, 100_000), a, sat(30_000)); !errors.Is(err, send.ErrLive) {
 		t.Fatalf("what landed was replaced: %v", err)
 	}
 }
@@ -316,12 +312,8 @@ func TestCoinsOfABranchThatCameToNothingAreFoundAgain(t *testing.T) {
 	a := b.draft(b.callTo(b.Address("bob"), 100_000), 10_000)
 	b.send(a)
 	b.Mine(1)
-	fresh, err := bitcoin.New(t.Context(), cfg, b.ring)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.family = fresh
-	if _, err := b.family.Draft(t.Context(), b.callTo(b.Address("eve"), 1_500_000), nil, sat(50_000)); !errors.Is(err, send.ErrNoFunds) {
+	b.start(cfg)
+	if _, err := b.sender.Draft(t.Context(), b.callTo(b.Address("eve"), 1_500_000), nil, sat(50_000)); !errors.Is(err, send.ErrNoFunds) {
 		t.Fatalf("with one coin it gave %v", err)
 	}
 	b.Reorg(1, true)

@@ -54,6 +54,21 @@ func (w where) suspect(r Reason, to chain.Address, value int64) Suspect {
 	return Suspect{Reason: r, To: to, Tx: chain.TxID(w.tx.String()), Index: w.index, Amount: value, Block: w.block.Hash}
 }
 
+// odd says whether a script of no usual kind is worth a closer look: it asks for a
+// signature, or is a message that is as short as a hash or ends like an address.
+func odd(s []byte) bool {
+	const tail = 14
+	s = bytes.TrimSpace(s)
+	if len(s) < 2 {
+		return false
+	}
+	if s[0] == txscript.OP_RETURN {
+		return len(s) <= 2+hashBytes+2 || plain(s[len(s)-tail:])
+	}
+	last := s[len(s)-1]
+	return last == txscript.OP_CHECKSIG || last == txscript.OP_CHECKMULTISIG
+}
+
 // suspect looks whether an output of no usual kind seems to pay us.
 func (c *Chain) suspect(o *wire.TxOut, to watch.Addresses, at where) {
 	// Say looks for the address that we would have given for a key with this hash.
