@@ -19,6 +19,9 @@
 // back from what the signer signed; and that an attempt is called dead only when a
 // coin of it was spent by another at final depth.
 //
+// Of balances it guarantees that they are those of one block, whatever stands on it: what
+// was made above is taken away, and what was spent above is put back.
+//
 // It must never hold a key, never ask the network to read an address, never guess a
 // network, never put an address into a refusal, and never take silence of a node for
 // an answer. It is woken by watch and send.

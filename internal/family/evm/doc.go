@@ -36,6 +36,8 @@
 // more: the payment fails and stays with its sender. Addresses should therefore be swept
 // when their order is closed.
 //
+// Balances are those of a block that a quorum has on its branch, and of no other.
+//
 // It must never hold a key, never believe fewer nodes than the rule says, and never take
 // an error for the answer that something is not there. It is woken by watch and send.
 package evm

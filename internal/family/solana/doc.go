@@ -19,6 +19,9 @@
 // find it. That height is counted from a block which enough nodes showed, and is not
 // one node's word.
 //
+// A balance at a block is what is final now without what each block since then did; a
+// node that leaves one of them out has no say in it.
+//
 // It must never hold a key, ask the network to read an address, put an address into a
 // refusal, or believe fewer nodes than the rule needs.
 package solana
