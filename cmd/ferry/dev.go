@@ -176,19 +176,7 @@ type devMineCmd struct {
 
 // Run makes blocks.
 func (c *devMineCmd) Run(ctx context.Context, out *output) error {
-	move := dev.Move{Chain: c.Chain, Blocks: c.Blocks}
-	card, err := dev.ReadCard(c.Data)
-	if err == nil {
-		err = dev.Mine(ctx, card, move)
-	}
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return json.NewEncoder(out.Out).Encode(move)
-	}
-	_, err = fmt.Fprintf(out.Out, "Made %d blocks of %s.\n", c.Blocks, c.Chain)
-	return err
+	return moving{do: dev.Mine, said: "Made %d blocks of %s.\n", json: c.JSON}.run(ctx, out, c.Data, dev.Move{Chain: c.Chain, Blocks: c.Blocks})
 }
 
 type devReorgCmd struct {
@@ -200,18 +188,28 @@ type devReorgCmd struct {
 
 // Run replaces blocks.
 func (c *devReorgCmd) Run(ctx context.Context, out *output) error {
-	move := dev.Move{Chain: c.Chain, Blocks: c.Depth}
-	card, err := dev.ReadCard(c.Data)
-	if err == nil {
-		err = dev.Reorg(ctx, card, move)
-	}
+	return moving{do: dev.Reorg, said: "Replaced the newest %d blocks of %s.\n", json: c.JSON}.run(ctx, out, c.Data, dev.Move{Chain: c.Chain, Blocks: c.Depth})
+}
+
+// moving is a lever that moves the blocks of a chain, and how that is told.
+type moving struct {
+	do   func(ctx context.Context, c dev.Card, m dev.Move) error
+	said string // with the number of blocks and the chain
+	json bool
+}
+
+func (v moving) run(ctx context.Context, out *output, data string, m dev.Move) error {
+	card, err := dev.ReadCard(data)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return json.NewEncoder(out.Out).Encode(move)
+	if err := v.do(ctx, card, m); err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(out.Out, "Replaced the newest %d blocks of %s.\n", c.Depth, c.Chain)
+	if v.json {
+		return json.NewEncoder(out.Out).Encode(m)
+	}
+	_, err = fmt.Fprintf(out.Out, v.said, m.Blocks, m.Chain)
 	return err
 }
 

@@ -144,9 +144,6 @@ func (c Call) Same(d Call) bool {
 		})
 }
 
-// Slot is what an attempt uses up on its chain: an account nonce or a coin.
-type Slot string
-
 // Attempt is one signed transaction for a call.
 type Attempt struct {
 	Tx      TxID

@@ -79,3 +79,16 @@ func TestOnlyThreeFatesAreForGood(t *testing.T) {
 		t.Error("what is not known must never count as done")
 	}
 }
+
+func TestNonceSlotsAreReadBackForTheirAccountOnly(t *testing.T) {
+	t.Parallel()
+	s := chain.NonceSlot("hot", 18446744073709551615)
+	if n, ok := s.Nonce("hot"); !ok || n != 18446744073709551615 || s != "nonce:hot:18446744073709551615" {
+		t.Errorf("%s has the nonce %d, %t", s, n, ok)
+	}
+	for _, other := range []chain.Slot{"nonce:cold:7", "coin:ab:7", "nonce:hot:", "nonce:hot:-1", "nonce:hot:x", ""} {
+		if n, ok := other.Nonce("hot"); ok {
+			t.Errorf("%s has the nonce %d", other, n)
+		}
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -185,7 +183,7 @@ func (c *Chain) nonce(ctx context.Context, tip header, held []chain.Slot) (uint6
 		return 0, err
 	}
 	for _, s := range held {
-		if h, ok := nonceOf(s, Hot); ok && h >= n {
+		if h, ok := s.Nonce(Hot); ok && h >= n {
 			n = h + 1
 		}
 	}
@@ -270,18 +268,5 @@ func (c *Chain) sign(ctx context.Context, e *errand, nonce, gas uint64, b bid) (
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	return chain.Attempt{Tx: txID(tx.Hash()), Raw: raw, Slots: []chain.Slot{nonceSlot(Hot, nonce)}, Fee: cost}, nil
-}
-
-func nonceSlot(from chain.Account, n uint64) chain.Slot {
-	return chain.Slot("nonce:" + string(from) + ":" + strconv.FormatUint(n, 10))
-}
-
-func nonceOf(s chain.Slot, from chain.Account) (uint64, bool) {
-	text, ok := strings.CutPrefix(string(s), "nonce:"+string(from)+":")
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	return n, err == nil
+	return chain.Attempt{Tx: txID(tx.Hash()), Raw: raw, Slots: []chain.Slot{chain.NonceSlot(Hot, nonce)}, Fee: cost}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
@@ -121,7 +120,7 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 		return chain.Attempt{}, err
 	}
 	for _, s := range held {
-		if n, ok := nonceOf(s, call.From); ok && n >= b.nonce {
+		if n, ok := s.Nonce(call.From); ok && n >= b.nonce {
 			b.nonce = n + 1
 		}
 	}
@@ -179,26 +178,13 @@ func (c *Chain) sign(from chain.Account, b *body) (chain.Attempt, error) {
 	a := chain.Attempt{Tx: id, Raw: raw, Fee: fee, Expires: back.expires}
 	switch c.net.cfg.Shape {
 	case Nonces:
-		a.Slots = []chain.Slot{nonceSlot(from, back.nonce)}
+		a.Slots = []chain.Slot{chain.NonceSlot(from, back.nonce)}
 	case Coins:
 		for _, in := range back.ins {
 			a.Slots = append(a.Slots, coinSlot(in.ref))
 		}
 	}
 	return a, nil
-}
-
-func nonceSlot(from chain.Account, n uint64) chain.Slot {
-	return chain.Slot("nonce:" + string(from) + ":" + strconv.FormatUint(n, 10))
-}
-
-func nonceOf(s chain.Slot, from chain.Account) (uint64, bool) {
-	text, ok := strings.CutPrefix(string(s), "nonce:"+string(from)+":")
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	return n, err == nil
 }
 
 func coinSlot(r ref) chain.Slot {
