@@ -34,7 +34,7 @@ var plan = map[string]string{
 	"watch":  "money chain order",
 	"send":   "money chain",
 	"settle": "money chain order send ledger quote fault",
-	"feed":   "order",
+	"feed":   "integrator order",
 	"access": "fault secret integrator chain order",
 	"limit":  "fault integrator access",
 	"market": "money chain fault integrator quote",

@@ -77,6 +77,15 @@ func newTown(t *testing.T, url string, processes int) *town {
 	return newTownOf(t, house.Options{URL: url}, processes, pace)
 }
 
+// endings hears only how orders end.
+type endings struct{ line *feed.Line }
+
+func (e endings) Heard(one *feed.Entry) {
+	if one.State.Finished() {
+		e.line.Heard(one)
+	}
+}
+
 func newTownOf(t *testing.T, o house.Options, processes int, pace daemon.Pace) *town {
 	t.Helper()
 	url := o.URL
@@ -108,7 +117,9 @@ func newTownOf(t *testing.T, o house.Options, processes int, pace daemon.Pace) *
 				t.Fatal(err)
 			}
 			w.first = d
-			w.ends, _, _ = d.Hub.Listen(func(e feed.Entry) bool { return e.State.Finished() }, 1000)
+			line := feed.NewLine(1000)
+			w.ends = line.C
+			d.Hub.Listen(feed.Everything, endings{line})
 		}
 		go func() { ran <- d.Run(ctx, pace, w.clock.Now) }()
 	}

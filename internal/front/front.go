@@ -226,6 +226,11 @@ func (f *Front) Run(ctx context.Context) error {
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })
 	g.Go(func() error {
+		return f.db.Follow(ctx, func(err error) {
+			f.cfg.Log.WarnContext(ctx, "events of other processes may come a little later, will be tried again", "error", err)
+		})
+	})
+	g.Go(func() error {
 		f.board.Run(ctx, f.clock.Now, func(err error) {
 			f.cfg.Log.WarnContext(ctx, "prices could not be read, will be tried again", "error", err)
 		})

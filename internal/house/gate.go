@@ -186,6 +186,10 @@ func (g gatedStore) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, 
 	return st(g, "Since", func() ([]feed.Entry, error) { return g.in.Since(ctx, seq, n) })
 }
 
+func (g gatedStore) Moments(ctx context.Context, seqs []int64) ([]feed.Entry, error) {
+	return st(g, "Moments", func() ([]feed.Entry, error) { return g.in.Moments(ctx, seqs) })
+}
+
 func (g gatedStore) Head(ctx context.Context) (int64, error) {
 	return st(g, "Head", func() (int64, error) { return g.in.Head(ctx) })
 }

@@ -32,9 +32,20 @@ type engine interface {
 	session(ctx context.Context) (session, error)
 	// read runs questions outside the writer; all of them see the same moment.
 	read(ctx context.Context, ss ...stmt) error
+	// follow tells other processes on the database what this one wrote and hears of
+	// what they wrote, until the context ends. Where there are no others it only waits.
+	follow(ctx context.Context, f follower) error
 	// now is the database's clock.
 	now(ctx context.Context) (time.Time, error)
 	close() error
+}
+
+// follower is what an engine follows the feed with.
+type follower struct {
+	written func() int64           // the newest number that this process wrote
+	woken   func() <-chan struct{} // closed when it writes another
+	heard   func(seq int64)        // another process wrote
+	trouble func(error)            // and it goes on
 }
 
 // session is a connection with a transaction on it.

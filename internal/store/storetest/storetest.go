@@ -37,6 +37,8 @@ func Run(t *testing.T, open Open) {
 		{"racing creates never reserve more than there is", racingCreates},
 		{"racing creates of one address make one order", racingAddresses},
 		{"the feed is whole and wakes", feedWhole},
+		{"every integrator has a log of its own", logs},
+		{"racing writers leave no gap in a log", logsRace},
 		{"work is leased, put off and done", workLease},
 		{"work wished again is new work", workAgain},
 		{"due orders are leased", dueOrders},
