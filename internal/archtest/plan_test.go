@@ -103,7 +103,7 @@ var inTests = map[string]string{
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",
-	"api":               "api/contract/contracttest",
+	"api":               "api/contract/contracttest api/socket",
 	"api/contract":      "api/contract/contracttest",
 	"daemon":            helpers + " house",
 	"dev":               helpers,

@@ -3,6 +3,7 @@ package socket
 import (
 	"crypto/sha1" //nolint:gosec // the handshake's own, which keeps nothing secret
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"ferry/internal/fault"
@@ -40,20 +41,24 @@ func Upgrade(asked func(name string) []string, tell func(name, value string)) er
 	}
 	sum := sha1.Sum([]byte(keys[0] + handshake)) //nolint:gosec // see above
 	tell("Sec-WebSocket-Accept", base64.StdEncoding.EncodeToString(sum[:]))
-	if has(asked("Sec-WebSocket-Protocol"), Protocol) {
+	if slices.Contains(tokens(asked("Sec-WebSocket-Protocol")), Protocol) {
 		tell("Sec-WebSocket-Protocol", Protocol)
 	}
 	return nil
 }
 
-// has reports whether a list of tokens, over one or several headers, has this one.
+// has reports whether a list of tokens, over one or several headers, has this one in
+// any case of its letters.
 func has(headers []string, token string) bool {
+	return slices.ContainsFunc(tokens(headers), func(t string) bool { return strings.EqualFold(t, token) })
+}
+
+// tokens are those of a list over one or several headers.
+func tokens(headers []string) (all []string) {
 	for _, h := range headers {
 		for one := range strings.SplitSeq(h, ",") {
-			if strings.EqualFold(strings.Trim(one, " \t"), token) {
-				return true
-			}
+			all = append(all, strings.Trim(one, " \t"))
 		}
 	}
-	return false
+	return all
 }
