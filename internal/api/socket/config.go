@@ -1,7 +1,9 @@
 package socket
 
 import (
+	"cmp"
 	"log/slog"
+	"runtime"
 	"time"
 )
 
@@ -27,7 +29,7 @@ type Config struct {
 	// MaxMessage is how large a text of a peer may be, whole: 16 KiB.
 	MaxMessage int
 	// MaxQueue and MaxQueued are how many bytes and how many texts may wait for a peer:
-	// 256 KiB and 512.
+	// 256 KiB and 512. A single text may be larger.
 	MaxQueue, MaxQueued int
 	// SendBuffer is what the system may hold for a peer beyond the queue: 64 KiB.
 	SendBuffer int
@@ -48,4 +50,25 @@ type Config struct {
 	Now func() time.Time
 	// Log hears of panics; nil is nobody.
 	Log *slog.Logger
+}
+
+func (c Config) filled() Config {
+	c.MaxMessage = cmp.Or(c.MaxMessage, 16<<10)
+	c.MaxQueue = cmp.Or(c.MaxQueue, 256<<10)
+	c.MaxQueued = cmp.Or(c.MaxQueued, 512)
+	c.SendBuffer = cmp.Or(c.SendBuffer, 64<<10)
+	c.FramesPerMinute = cmp.Or(c.FramesPerMinute, 120)
+	c.PingEvery = cmp.Or(c.PingEvery, 20*time.Second)
+	c.IdleAfter = cmp.Or(c.IdleAfter, 45*time.Second)
+	c.MessageWithin = cmp.Or(c.MessageWithin, 10*time.Second)
+	c.TakeWithin = cmp.Or(c.TakeWithin, 10*time.Second)
+	c.CloseWithin = cmp.Or(c.CloseWithin, 2*time.Second)
+	c.Writers = cmp.Or(c.Writers, runtime.GOMAXPROCS(0))
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
 }

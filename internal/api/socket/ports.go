@@ -9,7 +9,8 @@ type Handler interface {
 	Message(c *Conn, text []byte)
 	// Farewell gives the last texts for a connection that the server ends of its own
 	// accord, before the close frame: code is Slow, Flooded or what Server.Close was
-	// told. It may run beside Message and beside Send.
+	// told. It may run beside Message and beside Send,
+	// and must not wait.
 	Farewell(c *Conn, code int) []Message
 	// Closed is called once, after everything else, with the code that was told first,
 	// by either side; Lost if nobody told one.
