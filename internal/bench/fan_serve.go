@@ -47,30 +47,27 @@ var (
 // hall is everybody who hears the events of our server.
 type hall struct {
 	mu    sync.Mutex
-	conns map[*socket.Conn][]byte
+	conns []*socket.Conn // the head of its events is what each has with it
 }
 
 func (h *hall) Opened(c *socket.Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.conns[c] = append([]byte(nil), eventHead...)
+	c.Data = append([]byte(nil), eventHead...)
+	h.conns = append(h.conns, c)
 }
 
 func (h *hall) Message(*socket.Conn, []byte) {}
 
 func (h *hall) Farewell(*socket.Conn, int) []socket.Message { return nil }
 
-func (h *hall) Closed(c *socket.Conn, _ int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.conns, c)
-}
+func (h *hall) Closed(*socket.Conn, int) {} // the crowd stays until the end
 
 func (h *hall) tell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c, head := range h.conns {
-		c.Send(socket.Message{Head: head, Body: eventBody})
+	for _, c := range h.conns {
+		c.Send(socket.Message{Head: c.Data.([]byte), Body: eventBody})
 	}
 }
 
@@ -85,7 +82,7 @@ func (everybody) Take(*access.Principal, api.Spend, time.Time, *api.Fields) erro
 
 // serveSocket is a door with sockets behind it.
 func serveSocket(ctx context.Context) error {
-	h := &hall{conns: map[*socket.Conn][]byte{}}
+	h := &hall{}
 	sockets := socket.New(socket.Config{PingEvery: time.Hour, IdleAfter: 3 * time.Hour}, h)
 	rows := []api.Operation{
 		{

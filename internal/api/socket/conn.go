@@ -37,7 +37,7 @@ type Conn struct {
 	working atomic.Bool  // what came is being looked at
 
 	mu       sync.Mutex
-	queue    *queue
+	queue    queue
 	busy     bool // somebody writes, or is about to
 	state    state
 	said     bool // the close frame is sent
@@ -62,7 +62,7 @@ func (c *Conn) Send(m Message) bool {
 		c.mu.Unlock()
 		return false
 	}
-	if q := c.queue; q != nil && (len(q.frames) >= cfg.MaxQueued || q.bytes+len(m.Head)+len(m.Body) > cfg.MaxQueue) {
+	if q := &c.queue; q.frames >= cfg.MaxQueued || q.frames > 0 && q.bytes+len(m.Head)+len(m.Body) > cfg.MaxQueue {
 		c.leave(Slow, cfg.TakeWithin)
 		c.mu.Unlock()
 		go c.part("slow consumer", true) // the handler may hold what its Farewell needs
@@ -127,18 +127,14 @@ func (c *Conn) part(reason string, lastWords bool) {
 func (c *Conn) control(op ws.OpCode, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state == open && (c.queue == nil || len(c.queue.frames) < c.server.cfg.MaxQueued) {
+	if c.state == open && c.queue.frames < c.server.cfg.MaxQueued {
 		c.push(frame{Text(body), op})
 	}
 }
 
 // push queues a frame and sees to it that somebody writes. The lock is held.
 func (c *Conn) push(f frame) {
-	if c.queue == nil {
-		c.queue = queues.Get().(*queue)
-	}
-	c.queue.frames = append(c.queue.frames, f)
-	c.queue.bytes += f.size()
+	c.queue.add(f)
 	if c.busy {
 		return
 	}
@@ -150,35 +146,11 @@ func (c *Conn) push(f frame) {
 	c.writer.add(c)
 }
 
-// take moves what is queued to the end of the bytes to be written, at least one frame
-// and no more after so many bytes. It reports whether the close frame is among it.
+// take moves what is queued to the end of the bytes to be written.
 func (c *Conn) take(to *out, most int) (last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := c.queue
-	if q == nil {
-		return false
-	}
-	n := 0
-	for n < len(q.frames) && !last && len(*to) < most {
-		f := &q.frames[n]
-		to.add(f)
-		q.bytes -= f.size()
-		last = f.op == ws.OpClose
-		n++
-	}
-	if n < len(q.frames) && !last {
-		clear(q.frames[:n])
-		q.frames = q.frames[n:]
-		return false
-	}
-	c.queue = nil
-	if cap(q.frames) <= keptFrames {
-		clear(q.frames)
-		q.frames, q.bytes = q.frames[:0], 0
-		queues.Put(q)
-	}
-	return last
+	return c.queue.take(to, most)
 }
 
 // wrote follows a write that took everything. It reports whether there is more, and if
@@ -187,7 +159,7 @@ func (c *Conn) wrote(last bool) (more bool) {
 	c.mu.Lock()
 	if !last {
 		defer c.mu.Unlock()
-		c.busy = c.queue != nil
+		c.busy = c.queue.frames > 0
 		return c.busy
 	}
 	c.said = true
@@ -251,7 +223,8 @@ func (c *Conn) over() {
 	c.mu.Lock()
 	c.leave(Lost, 0)
 	code := int(c.code)
-	c.queue, c.state = nil, closing
+	c.queue.clear()
+	c.state = closing
 	c.mu.Unlock()
 	c.server.guard(func() { c.server.handler.Closed(c, code) })
 	c.server.remove(c)
