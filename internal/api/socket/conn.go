@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -48,6 +49,7 @@ type Conn struct {
 	code     uint16
 	deadline time.Duration // when it is cut; 0 is not yet
 	pinged   time.Duration
+	drained  chan struct{} // closed when nothing is queued any more; nil while nobody waits
 
 	in inbound
 }
@@ -71,6 +73,41 @@ func (c *Conn) Send(m Message) bool {
 	c.push(frame{m, ws.OpText})
 	c.mu.Unlock()
 	return true
+}
+
+// Drained waits until everything that was sent is written, and reports whether that is
+// so: the connection may end before, or the context.
+func (c *Conn) Drained(ctx context.Context) bool {
+	c.mu.Lock()
+	if c.state != open {
+		c.mu.Unlock()
+		return false
+	}
+	if !c.busy {
+		c.mu.Unlock()
+		return true
+	}
+	if c.drained == nil {
+		c.drained = make(chan struct{})
+	}
+	drained := c.drained
+	c.mu.Unlock()
+	select {
+	case <-drained:
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == open && ctx.Err() == nil
+}
+
+// wake tells those who wait that the queue is empty or the connection over. The lock is
+// held.
+func (c *Conn) wake() {
+	if c.drained != nil {
+		close(c.drained)
+		c.drained = nil
+	}
 }
 
 // Close says what is queued and then goodbye. Further calls do nothing.
@@ -100,6 +137,7 @@ func (c *Conn) leave(code int, within time.Duration) bool {
 		return false
 	}
 	c.state, c.code, c.deadline = leaving, uint16(code), c.server.now()+within
+	c.wake()
 	return true
 }
 
@@ -159,7 +197,9 @@ func (c *Conn) wrote(last bool) (more bool) {
 	c.mu.Lock()
 	if !last {
 		defer c.mu.Unlock()
-		c.busy = c.queue.frames > 0
+		if c.busy = c.queue.frames > 0; !c.busy {
+			c.wake()
+		}
 		return c.busy
 	}
 	c.said = true
