@@ -22,7 +22,7 @@ const (
 	sqlNextIndex    = `SELECT next FROM wallet_next WHERE chain = $1`
 	sqlSetNextIndex = `INSERT INTO wallet_next (chain, next) VALUES ($1, $2) ON CONFLICT (chain) DO UPDATE SET next = excluded.next`
 	sqlIndexOf      = `SELECT idx FROM wallet_addresses WHERE chain = $1 AND address = $2`
-	sqlUnswept      = `SELECT d.id, d.address, d.family, w.idx, d.amount, d.first_seen
+	sqlUnswept      = `SELECT d.id, d.address, d.family, w.idx, d.amount, d.first_seen, d.sweep_after
 FROM deposits d JOIN wallet_addresses w ON w.chain = d.chain AND w.address = d.address
 WHERE d.chain = $1 AND d.asset = $2 AND d.swept_by = '' AND d.stage = 'final' AND NOT d.untold
   AND d.sweep_after <= $3 AND d.height <= (SELECT t.final FROM tracks t WHERE t.chain = d.chain)
@@ -32,10 +32,6 @@ ORDER BY LENGTH(d.amount) DESC, d.amount DESC, d.id DESC LIMIT CAST($4 AS BIGINT
 	sqlMark     = `UPDATE deposits SET swept_by = $1 WHERE id = $2`
 	sqlUnmark   = `UPDATE deposits SET swept_by = '', sweep_after = $1 WHERE id = $2 AND swept_by = $3`
 )
-
-// sweepPause is how long deposits wait that a transfer did not bring home: whatever
-// kept it from landing would keep the next one too.
-const sweepPause = 15 * time.Minute
 
 var newWalletAddresses = inserts(`INSERT INTO wallet_addresses (chain, idx, address)`, "tnt", "")
 
@@ -123,9 +119,12 @@ func (db *DB) Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) 
 	err := db.engine.read(ctx, ask(func(r row) error {
 		var l treasury.Lying
 		var address, family, amount string
-		var index, since int64
-		if err := r.Scan((*string)(&l.ID), &address, &family, &index, &amount, &since); err != nil {
+		var index, since, after int64
+		if err := r.Scan((*string)(&l.ID), &address, &family, &index, &amount, &since, &after); err != nil {
 			return err
+		}
+		if after > 0 {
+			l.After = unmicro(after)
 		}
 		l.Address, l.Index, l.Since = chain.CanonicalAddress(chain.Family(family), address), uint32(index), unmicro(since)
 		var err error
@@ -278,7 +277,7 @@ func (t *tx) resweep(a rested, now time.Time) error {
 func (t *tx) unmark(w send.Transfer, now time.Time) {
 	for _, s := range w.Call.Sources {
 		for _, d := range s.Deposits {
-			t.write(sqlUnmark, micro(now.Add(sweepPause)), string(d), string(w.ID))
+			t.write(sqlUnmark, micro(now.Add(treasury.Pause)), string(d), string(w.ID))
 		}
 	}
 }

@@ -50,7 +50,14 @@ type Lying struct {
 	Index   uint32
 	Amount  money.Amount
 	Since   time.Time // when it was first seen
+	// After is until when it waits because a transfer did not bring it home; zero if
+	// none has failed.
+	After time.Time
 }
+
+// Pause is how long deposits wait that a transfer did not bring home: whatever kept it
+// from landing would keep the next one too.
+const Pause = 15 * time.Minute
 
 // Books are what is compared with the chains.
 type Books interface {

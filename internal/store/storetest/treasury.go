@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -204,12 +205,23 @@ func sweepDead(t *testing.T, b *bench) {
 	b.holds("1000000000", "1900", 0)
 	same(t, len(b.unswept(start.Add(time.Minute))), 0) // whatever it was is not over yet
 	later := start.Add(time.Hour)
-	same(t, b.unswept(later), ls)
+	same(t, b.unswept(later), paused(ls, start))
+	same(t, len(b.unswept(start.Add(treasury.Pause-1))), 0)
+	same(t, b.unswept(start.Add(treasury.Pause)), paused(ls, start))
 	ok(t, b.sweep("sweep/2", ls...))
 	ok(t, b.db.Keep(t.Context(), "sweep/2", attempt(1, "tx2", "n1")))
 	ok(t, b.db.End(t.Context(), "sweep/2", send.Result{Fate: chain.Reverted, Tx: "tx2", Cost: amount(5), Block: block(8, "g")}, later))
 	b.holds("1000000000", "1900", 5)
-	same(t, b.unswept(later.Add(time.Hour)), ls)
+	same(t, b.unswept(later.Add(time.Hour)), paused(ls, later))
+}
+
+// paused are deposits that a transfer did not bring home.
+func paused(ls []treasury.Lying, at time.Time) []treasury.Lying {
+	ls = slices.Clone(ls)
+	for i := range ls {
+		ls[i].After = at.Add(treasury.Pause)
+	}
+	return ls
 }
 
 func sweepStale(t *testing.T, b *bench) {
@@ -296,7 +308,7 @@ func sweepAgain(t *testing.T, b *bench) {
 	rest(chain.Reverted, 8, 3)
 	b.holds("1000000000", "1000", 3)
 	later := start.Add(time.Hour)
-	same(t, b.unswept(later), ls)
+	same(t, b.unswept(later), paused(ls, start))
 	// Another brings it home meanwhile; then the chain goes back once more, and this
 	// time the first one lands and the other fails.
 	b.landed("sweep/2", chain.Final, ls...)
