@@ -31,7 +31,7 @@ func (heap) Hurry(chain.ID, time.Time) {}
 
 func lot(n int, amount string) operator.Lot { return operator.Lot{Addresses: n, Amount: amount} }
 
-func TestASweepSaysWhatBecomesOfEachAsset(t *testing.T) {
+func TestBringingHomeSaysWhatBecomesOfEachAsset(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	f := officeFlags{}
@@ -62,7 +62,7 @@ func TestASweepSaysWhatBecomesOfEachAsset(t *testing.T) {
 	}
 }
 
-func TestWaitingForASweepEndsWhenEverythingIsHome(t *testing.T) {
+func TestWaitingEndsWhenEverythingIsHome(t *testing.T) {
 	t.Parallel()
 	before, after := "2026-01-01T00:00:00.000Z", "2026-01-01T00:15:00.000Z"
 	asks := operator.Sweeps{Assets: []operator.Unswept{

@@ -39,7 +39,7 @@ func (s *sweeps) Hurry(id chain.ID, _ time.Time) {
 	s.hurried, s.entries = append(s.hurried, id), len(s.rig.entries())
 }
 
-func TestASweepIsWrittenDownBeforeItIsMade(t *testing.T) {
+func TestAHurryIsWrittenDownBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	_, err := r.Sweep(t.Context(), "", "alice")

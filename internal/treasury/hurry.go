@@ -58,7 +58,7 @@ func (s *Sweeper) hurried(ctx context.Context, a chain.Asset, since, now time.Ti
 		return err
 	}
 	for ; on < s.cfg.AtOnce; on++ {
-		found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, since.Add(Pause))
+		found, err := s.free(ctx, a, since.Add(Pause))
 		if err != nil {
 			return err
 		}

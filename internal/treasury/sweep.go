@@ -119,7 +119,7 @@ func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error
 	if since, rush := s.rushing(a, now); rush {
 		return s.hurried(ctx, a, since, now)
 	}
-	found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, now)
+	found, err := s.free(ctx, a, now)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -139,6 +139,24 @@ func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error
 		return err // fees fall too
 	}
 	return s.wish(ctx, a, pile, cost, now)
+}
+
+// free are the largest deposits that no transfer brings home. Where an address is emptied
+// whole, everything that lies on theirs is among them: what somebody sent there unit by
+// unit must not keep the rest from home.
+func (s *Sweeper) free(ctx context.Context, a chain.Asset, now time.Time) ([]Lying, error) {
+	found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, now)
+	whole, is := s.ports.Chains[a.Chain].(Wholly)
+	if err != nil || !is || !whole.Whole(a) || len(found) < window*s.cfg.Sources {
+		return found, err
+	}
+	var on []chain.Address
+	for _, l := range found {
+		if !slices.Contains(on, l.Address) {
+			on = append(on, l.Address)
+		}
+	}
+	return s.ports.Store.UnsweptAt(ctx, a, on, now)
 }
 
 // heap is what is worth bringing home.

@@ -30,6 +30,52 @@ func (c narrow) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 	return c.tariff.Cost(ctx, call)
 }
 
+// whole is a chain that empties an address whole or not at all.
+type whole struct {
+	tariff
+	lying []treasury.Lying
+}
+
+func (whole) Whole(a chain.Asset) bool { return a.IsNative() }
+
+func (c whole) Cost(ctx context.Context, call chain.Call) (money.Amount, error) {
+	for _, src := range call.Sources {
+		n := 0
+		for _, l := range c.lying {
+			if l.Index == src.Index {
+				n++
+			}
+		}
+		if n != len(src.Deposits) {
+			return money.Amount{}, fmt.Errorf("%w: something would be left", send.ErrRefused)
+		}
+	}
+	return c.tariff.Cost(ctx, call)
+}
+
+func TestAnAddressFullOfDustIsEmptiedWhole(t *testing.T) {
+	t.Parallel()
+	lying := []treasury.Lying{lie(1, 150, 0)}
+	for i := range 100 { // more than is looked at
+		l := lie(1, 1, 0)
+		l.ID = chain.DepositID(fmt.Sprintf("dust-%d", i))
+		lying = append(lying, l)
+	}
+	for _, hurry := range []bool{false, true} {
+		st := &table{lying: map[chain.Asset][]treasury.Lying{on.Native(): slices.Clone(lying)}}
+		s := sweeper(t, marking{st}, whole{tariff{each: 1}, lying}, on.Native())
+		if hurry {
+			s.Hurry("", start)
+		}
+		if err := s.Step(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		if len(st.wished) != 1 || st.wished[0].Call.Amount != money.FromUint64(250) || len(st.lying[on.Native()]) != 0 {
+			t.Errorf("wished %+v, and left %d", st.wished, len(st.lying[on.Native()]))
+		}
+	}
+}
+
 func TestWhatAChainDoesNotTakeAtOnceIsBroughtHomeInParts(t *testing.T) {
 	t.Parallel()
 	lying := []treasury.Lying{lie(5, 60, 0), lie(4, 50, 0), lie(3, 40, 0)}

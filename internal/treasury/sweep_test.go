@@ -30,6 +30,15 @@ func (s *table) Unswept(_ context.Context, a chain.Asset, n int, _ time.Time) ([
 	return all[:min(n, len(all))], s.err[a.Chain]
 }
 
+func (s *table) UnsweptAt(_ context.Context, a chain.Asset, on []chain.Address, _ time.Time) (found []treasury.Lying, err error) {
+	for _, l := range s.lying[a] {
+		if slices.Contains(on, l.Address) {
+			found = append(found, l)
+		}
+	}
+	return found, s.err[a.Chain]
+}
+
 func (s *table) Sweeping(context.Context, chain.Asset, chain.Account) (int, error) {
 	return s.sweeping, nil
 }

@@ -32,7 +32,7 @@ func (heap) Waiting(_ context.Context, id chain.ID, now time.Time) ([]treasury.W
 
 func (heap) Hurry(chain.ID, time.Time) {}
 
-func TestASweepIsAskedForAndTold(t *testing.T) {
+func TestAHurryIsAskedForAndTold(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(r *rig) {
 		want := `{"assets":[{"asset":"sim:a/native","sweep":{"addresses":2,"amount":"30"},"dust":{"addresses":9,"amount":"8"},` +

@@ -156,21 +156,29 @@ func unswept(t *testing.T, b *bench) {
 	same(t, b.unswept(start), []treasury.Lying{ls[3], ls[1], ls[0], ls[2]})
 	same(t, must[[]treasury.Lying](t)(b.db.Unswept(t.Context(), giveAsset, 2, start)), []treasury.Lying{ls[3], ls[1]})
 	same(t, len(must[[]treasury.Lying](t)(b.db.Unswept(t.Context(), give.Native(), 9, start))), 0)
+	at := func(x chain.Asset, on ...chain.Address) []treasury.Lying {
+		return must[[]treasury.Lying](t)(b.db.UnsweptAt(t.Context(), x, on, start))
+	}
+	same(t, at(giveAsset, ls[2].Address, addr("nobody"), ls[0].Address), []treasury.Lying{ls[2], ls[0]})
+	same(t, len(at(give.Native(), ls[2].Address)), 0)
+	same(t, len(at(giveAsset)), 0)
 	// Seen, final and not told, and told but not final for the chain itself: not yet.
 	o := b.create()
 	first := must[uint32](t)(b.db.LeaseAddresses(t.Context(), give, 1))
 	ok(t, b.db.KeepAddresses(t.Context(), give, first, []chain.Address{o.DepositTo}))
 	d := deposit(o, "late", 5000)
-	at := b.track().Cursor
-	next := block(at.Height+1, "a")
-	b.advance(at, next, d)
+	cursor := b.track().Cursor
+	next := block(cursor.Height+1, "a")
+	b.advance(cursor, next, d)
 	same(t, len(b.unswept(start)), 4)
+	same(t, len(at(giveAsset, o.DepositTo)), 0)
 	ok(t, b.db.Ripen(t.Context(), give, next, b.unripe()))
 	same(t, len(b.unswept(start)), 4)
 	ok(t, b.db.Told(t.Context(), d.ID, watch.Point{}, watch.Point{Sighting: 1, Stage: watch.Final}))
 	same(t, len(b.unswept(start)), 4)
 	ok(t, b.db.Caught(t.Context(), give, next.Height, start))
 	same(t, b.unswept(start)[0].ID, d.ID)
+	same(t, at(giveAsset, o.DepositTo), b.unswept(start)[:1])
 }
 
 func sweepFinal(t *testing.T, b *bench) {
