@@ -75,7 +75,7 @@ func showUnswept(w io.Writer, s operator.Sweeps) {
 			}
 		}
 		if a.Underway > 0 {
-			fmt.Fprintf(w, "%s\t\t\t%d transfers were on their way already\n", a.Asset, a.Underway)
+			fmt.Fprintf(w, "%s\t\t\tis on its way already, in transfers: %d\n", a.Asset, a.Underway)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (l lookout) wait(ctx context.Context, asked operator.Sweeps) (now operator.
 		for _, was := range asked.Assets {
 			if _, waits := open[was.Asset]; waits && ended(was, is[was.Asset]) {
 				delete(open, was.Asset)
-				failed = errors.Join(failed, l.told(was.Asset, is[was.Asset]))
+				failed = errors.Join(failed, l.told(was, is[was.Asset]))
 			}
 		}
 		if underway == 0 && len(open) > 0 && time.Now().After(end) {
@@ -150,7 +150,8 @@ func ended(was, is operator.Unswept) bool {
 }
 
 // told tells how it ended with an asset.
-func (l lookout) told(asset string, is operator.Unswept) error {
+func (l lookout) told(was, is operator.Unswept) error {
+	asset := was.Asset
 	switch {
 	case is.Failed.Addresses > 0:
 		fmt.Fprintf(l.tell, "%s: %s on %d addresses was not brought home\n", asset, is.Failed.Amount, is.Failed.Addresses)
@@ -159,6 +160,12 @@ func (l lookout) told(asset string, is operator.Unswept) error {
 		fmt.Fprintf(l.tell, "%s: %s on %d addresses stays: %s\n", asset, is.Held.Amount, is.Held.Addresses, is.Why)
 		return fmt.Errorf("%s: %w", asset, errTooLong)
 	}
-	fmt.Fprintf(l.tell, "%s: home\n", asset)
+	fmt.Fprintf(l.tell, "%s: home", asset)
+	for _, lot := range []operator.Lot{was.Sweep, was.Failed} {
+		if lot.Addresses > 0 {
+			fmt.Fprintf(l.tell, ", %s from %d addresses", lot.Amount, lot.Addresses)
+		}
+	}
+	fmt.Fprintln(l.tell)
 	return nil
 }

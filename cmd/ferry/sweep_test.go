@@ -47,7 +47,7 @@ func TestBringingHomeSaysWhatBecomesOfEachAsset(t *testing.T) {
 		{operator.Sweeps{}, []string{"nothing lies on deposit addresses"}},
 		{all, []string{
 			"eip155:1/native   3              900     is brought home now\n", "2              5       is dust", "1              77      was not brought home before",
-			"eip155:10/native  4              8       stays: no sweeper is configured", "10000 or more", "2 transfers were on their way",
+			"eip155:10/native  4              8       stays: no sweeper is configured", "10000 or more", "is on its way already, in transfers: 2",
 		}},
 	} {
 		text.Reset()
@@ -74,20 +74,20 @@ func TestWaitingEndsWhenEverythingIsHome(t *testing.T) {
 		told  string
 		err   error
 	}{
-		{"all at once", []operator.Sweeps{{}}, "a: home\nb: home\nd: home\n", nil},
+		{"all at once", []operator.Sweeps{{}}, "a: home, 5 from 1 addresses\nb: home\nd: home, 9 from 1 addresses\n", nil},
 		{"one after another", []operator.Sweeps{
 			asks, // nobody has looked yet
 			{Assets: []operator.Unswept{{Asset: "a", Underway: 1}, {Asset: "d", Underway: 1}}},
 			{Assets: []operator.Unswept{{Asset: "a", Dust: lot(1, "1")}, {Asset: "d", Underway: 1}}},
 			{},
-		}, "b: home\na: home\nd: home\n", nil},
+		}, "b: home\na: home, 5 from 1 addresses\nd: home, 9 from 1 addresses\n", nil},
 		{"one fails again", []operator.Sweeps{
 			{Assets: []operator.Unswept{{Asset: "d", Failed: lot(1, "9"), RetryAt: &before}}},
 			{Assets: []operator.Unswept{{Asset: "d", Failed: lot(1, "9"), RetryAt: &after}}},
-		}, "a: home\nb: home\nd: 9 on 1 addresses was not brought home\n", errUnswept},
+		}, "a: home, 5 from 1 addresses\nb: home\nd: 9 on 1 addresses was not brought home\n", errUnswept},
 		{"one is held", []operator.Sweeps{{Assets: []operator.Unswept{{Asset: "b", Held: lot(2, "7"), Why: "the chain is halted"}}}},
-			"a: home\nb: 7 on 2 addresses stays: the chain is halted\nd: home\n", errTooLong},
-		{"one never goes", []operator.Sweeps{{Assets: []operator.Unswept{{Asset: "a", Sweep: lot(1, "5")}}}}, "b: home\nd: home\n", errTooLong},
+			"a: home, 5 from 1 addresses\nb: 7 on 2 addresses stays: the chain is halted\nd: home, 9 from 1 addresses\n", errTooLong},
+		{"one never goes", []operator.Sweeps{{Assets: []operator.Unswept{{Asset: "a", Sweep: lot(1, "5")}}}}, "b: home\nd: home, 9 from 1 addresses\n", errTooLong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
