@@ -93,6 +93,9 @@ func (s *Sweeper) paying(ctx context.Context, a chain.Asset, all []lot) (heap, c
 		if err != nil {
 			return heap{}, cost{}, fmt.Errorf("cost: %w", err)
 		}
+		if c, err = s.weighed(a.Chain, c); err != nil {
+			return heap{}, cost{}, err
+		}
 		share := c.share(len(part.sources))
 		if pays(all, part, share) {
 			return part, c, nil
@@ -101,6 +104,27 @@ func (s *Sweeper) paying(ctx context.Context, a chain.Asset, all []lot) (heap, c
 		least = max(share, least+1)
 	}
 }
+
+// weighed is what a pile must be worth to be sent at a cost.
+func (s *Sweeper) weighed(id chain.ID, c cost) (cost, error) {
+	l, limited := s.cfg.Signed[id]
+	if !limited || !l.Small.Less(c.coins) {
+		return c, nil
+	}
+	n, err := money.FromUint64(uint64(max(c.worth, 0))).MulDiv(money.FromUint64(uint64(money.Whole)), money.FromUint64(uint64(l.Share)), money.Up)
+	if err != nil {
+		return c, err
+	}
+	worth, fits := n.Uint64()
+	if !fits || worth > nothing {
+		worth = nothing
+	}
+	c.worth = money.USD(worth)
+	return c, nil
+}
+
+// nothing is worth so much.
+const nothing = 1 << 62
 
 // share is what a transfer costs for each of its addresses, at least something.
 func (c cost) share(n int) money.USD { return max(1, (c.worth+money.USD(n)-1)/money.USD(n)) }
@@ -236,7 +260,7 @@ func (s *Sweeper) judge(ctx context.Context, w *Waiting, all []lot) error {
 		case err != nil: // it may name a node: the log of the next step says it
 			w.Why = "what it costs is not known now; the log of the service says why"
 		case len(h.sources) == 0:
-			least = 1 << 62
+			least = nothing
 		default:
 			least = c.share(len(h.sources)) // what does not fit into the first transfer bears about the same
 		}

@@ -157,6 +157,38 @@ func TestAHurryBringsHomeWhateverPaysForItsWay(t *testing.T) {
 	}
 }
 
+func TestAHurryBringsNothingHomeThatWouldNotBeSigned(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		lying []treasury.Lying
+		each  uint64
+		want  [][]uint32
+	}{
+		{"a small fee", []treasury.Lying{lie(1, 8, 0)}, 7, [][]uint32{{1}}},
+		{"exactly as much as is signed", []treasury.Lying{lie(1, 80, 0)}, 8, [][]uint32{{1}}},
+		{"too much of it", []treasury.Lying{lie(1, 79, 0)}, 8, nil},
+		{"too much of one", []treasury.Lying{lie(1, 80, 0), lie(2, 79, 0)}, 8, [][]uint32{{1}}},
+	} {
+		st := &table{lying: map[chain.Asset][]treasury.Lying{on.Native(): c.lying}}
+		cfg := sweeping()
+		cfg.Signed = map[chain.ID]treasury.FeeLimit{on: {Share: money.Whole / 10, Small: money.FromUint64(7)}}
+		s, err := treasury.NewSweeper(cfg, treasury.SweepPorts{
+			Store: marking{st}, Valuer: par{}, Assets: []chain.Asset{on.Native()}, Chains: map[chain.ID]treasury.Coster{on: tariff{each: c.each}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Hurry("", start)
+		if err := s.Step(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(st.emptied(), c.want, slices.Equal) {
+			t.Errorf("%s: emptied %v, want %v", c.name, st.emptied(), c.want)
+		}
+	}
+}
+
 func TestAHurryIsOverWhenNothingPaysForItsWay(t *testing.T) {
 	t.Parallel()
 	st := &table{lying: map[chain.Asset][]treasury.Lying{on.Native(): {lie(1, 6, 0)}}}

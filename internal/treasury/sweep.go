@@ -33,6 +33,15 @@ type SweepConfig struct {
 	// which its whole budget may be spent.
 	FeeFactor uint64
 	Hurry     time.Duration
+	// Signed are the chains on which a fee that is too much of what is brought home is not
+	// signed. In a hurry, what would cost more there is dust, too.
+	Signed map[chain.ID]FeeLimit
+}
+
+// FeeLimit is how much of an amount a fee may be that is more than Small.
+type FeeLimit struct {
+	Share money.Percent
+	Small money.Amount // in the chain's own coin
 }
 
 // Check refuses a configuration in which a forgotten value would mean "all" or "at any
@@ -51,6 +60,11 @@ func (c SweepConfig) Check() error {
 		return errors.New("treasury: how much of the deposits it may cost to bring them home is not set; say a percentage")
 	case c.FeeFactor == 0 || c.Hurry <= 0:
 		return errors.New("treasury: the fee factor or the time to hurry is not set")
+	}
+	for id, l := range c.Signed {
+		if l.Share <= 0 || l.Share > money.Whole {
+			return fmt.Errorf("treasury: which fees are signed on %s is not set; say a percentage", id)
+		}
 	}
 	return nil
 }

@@ -221,6 +221,9 @@ func TestBringingHomeWithoutLimitsIsRefused(t *testing.T) {
 		"at any price":    func(c *treasury.SweepConfig, _ *treasury.SweepPorts) { c.Share = 0 },
 		"no budget":       func(c *treasury.SweepConfig, _ *treasury.SweepPorts) { c.FeeFactor = 0 },
 		"no hurry":        func(c *treasury.SweepConfig, _ *treasury.SweepPorts) { c.Hurry = 0 },
+		"no limit signed": func(c *treasury.SweepConfig, _ *treasury.SweepPorts) {
+			c.Signed = map[chain.ID]treasury.FeeLimit{on: {}}
+		},
 		"no assets":       func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Assets = nil },
 		"unserved chain":  func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Chains = nil },
 	} {
