@@ -233,17 +233,20 @@ func (s *Sweeper) waiting(ctx context.Context, a chain.Asset, now time.Time) (w 
 			return w, err
 		}
 	}
-	lots, err := s.lots(ctx, a, free)
-	if err != nil {
-		return w, err
-	}
-	return w, s.judge(ctx, &w, lots)
+	return w, s.judge(ctx, &w, free)
 }
 
 // judge tells what pays for its way from dust, and from what can not go it.
-func (s *Sweeper) judge(ctx context.Context, w *Waiting, all []lot) error {
-	if len(all) == 0 {
-		return nil
+func (s *Sweeper) judge(ctx context.Context, w *Waiting, found []Lying) error {
+	all, err := s.lots(ctx, w.Asset, found)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	first := all // what the first transfer would take
+	if !s.whole(w.Asset) {
+		if first, err = s.lots(ctx, w.Asset, apart(found)); err != nil {
+			return err
+		}
 	}
 	halt, err := s.ports.Store.Halted(ctx, w.Asset.Chain)
 	if err != nil {
@@ -253,7 +256,7 @@ func (s *Sweeper) judge(ctx context.Context, w *Waiting, all []lot) error {
 	if halt != "" {
 		w.Why = "the chain is halted: " + halt
 	} else {
-		h, c, err := s.paying(ctx, w.Asset, all)
+		h, c, err := s.paying(ctx, w.Asset, first)
 		switch {
 		case errors.Is(err, send.ErrRefused):
 			w.Why = err.Error()

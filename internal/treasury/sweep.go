@@ -160,9 +160,11 @@ func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error
 // unit must not keep the rest from home.
 func (s *Sweeper) free(ctx context.Context, a chain.Asset, now time.Time) ([]Lying, error) {
 	found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, now)
-	whole, is := s.ports.Chains[a.Chain].(Wholly)
-	if err != nil || !is || !whole.Whole(a) || len(found) < window*s.cfg.Sources {
-		return found, err
+	if err != nil || !s.whole(a) {
+		return apart(found), err
+	}
+	if len(found) < window*s.cfg.Sources {
+		return found, nil
 	}
 	var on []chain.Address
 	for _, l := range found {
@@ -171,6 +173,28 @@ func (s *Sweeper) free(ctx context.Context, a chain.Asset, now time.Time) ([]Lyi
 		}
 	}
 	return s.ports.Store.UnsweptAt(ctx, a, on, now)
+}
+
+// whole reports whether an address is emptied of an asset whole or not at all.
+func (s *Sweeper) whole(a chain.Asset) bool {
+	w, is := s.ports.Chains[a.Chain].(Wholly)
+	return is && w.Whole(a)
+}
+
+// perAddress is how many deposits of one address a transfer takes: on some chains each is
+// an input of its own, and an address on which somebody put more than fit into one must
+// not stay for ever. The rest comes with the next.
+const perAddress = 25
+
+// apart leaves of each address its first deposits, which are the largest.
+func apart(found []Lying) (few []Lying) {
+	seen := map[uint32]int{}
+	for _, l := range found {
+		if seen[l.Index]++; seen[l.Index] <= perAddress {
+			few = append(few, l)
+		}
+	}
+	return few
 }
 
 // heap is what is worth bringing home.
