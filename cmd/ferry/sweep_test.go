@@ -85,8 +85,11 @@ func TestWaitingEndsWhenEverythingIsHome(t *testing.T) {
 			{Assets: []operator.Unswept{{Asset: "d", Failed: lot(1, "9"), RetryAt: &before}}},
 			{Assets: []operator.Unswept{{Asset: "d", Failed: lot(1, "9"), RetryAt: &after}}},
 		}, "a: home, 5 from 1 addresses\nb: home\nd: 9 on 1 addresses was not brought home\n", errUnswept},
-		{"one is held", []operator.Sweeps{{Assets: []operator.Unswept{{Asset: "b", Held: lot(2, "7"), Why: "the chain is halted"}}}},
-			"a: home, 5 from 1 addresses\nb: 7 on 2 addresses stays: the chain is halted\nd: home, 9 from 1 addresses\n", errTooLong},
+		{
+			"one is held",
+			[]operator.Sweeps{{Assets: []operator.Unswept{{Asset: "b", Held: lot(2, "7"), Why: "the chain is halted"}}}},
+			"a: home, 5 from 1 addresses\nb: 7 on 2 addresses stays: the chain is halted\nd: home, 9 from 1 addresses\n", errTooLong,
+		},
 		{"one never goes", []operator.Sweeps{{Assets: []operator.Unswept{{Asset: "a", Sweep: lot(1, "5")}}}}, "b: home\nd: home, 9 from 1 addresses\n", errTooLong},
 	} {
 		t.Run(c.name, func(t *testing.T) {

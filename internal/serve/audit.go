@@ -106,7 +106,7 @@ type Holding struct {
 	// is tried again.
 	Failed money.Amount
 	Until  time.Time
-	Short bool           // the wallet has less than the configuration asks for, and nothing of it is sold
+	Short  bool // the wallet has less than the configuration asks for, and nothing of it is sold
 }
 
 // Holdings are what the books have of every asset of a configuration.

@@ -224,8 +224,8 @@ func TestBringingHomeWithoutLimitsIsRefused(t *testing.T) {
 		"no limit signed": func(c *treasury.SweepConfig, _ *treasury.SweepPorts) {
 			c.Signed = map[chain.ID]treasury.FeeLimit{on: {}}
 		},
-		"no assets":       func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Assets = nil },
-		"unserved chain":  func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Chains = nil },
+		"no assets":      func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Assets = nil },
+		"unserved chain": func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Chains = nil },
 	} {
 		c, p := sweeping(), ports
 		spoil(&c, &p)
