@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
@@ -180,28 +183,35 @@ func (w Waiting) IsZero() bool { return w == Waiting{Asset: w.Asset} }
 // looked is how many deposits of an asset are looked at for Waiting.
 const looked = 10_000
 
+// askedAtOnce is of how many assets it is asked at once what waits.
+const askedAtOnce = 16
+
 // Waiting says what is not home, of one chain or of all where none is named, and what a
 // hurry would bring home at the prices of now. It changes nothing. Assets of which
 // nothing waits are left out.
 func (s *Sweeper) Waiting(ctx context.Context, id chain.ID, now time.Time) (all []Waiting, err error) {
-	known := false
 	for _, a := range s.ports.Assets {
-		if id != "" && a.Chain != id {
-			continue
-		}
-		known = true
-		w, err := s.waiting(ctx, a, now)
-		if err != nil {
-			return nil, fmt.Errorf("what waits of %s: %w", a, err)
-		}
-		if !w.IsZero() {
-			all = append(all, w)
+		if id == "" || a.Chain == id {
+			all = append(all, Waiting{Asset: a})
 		}
 	}
-	if !known {
+	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrNoChain, id)
 	}
-	return all, nil
+	g, ctx := errgroup.WithContext(ctx) // a chain whose nodes do not answer keeps nobody waiting for the others
+	g.SetLimit(askedAtOnce)
+	for i := range all {
+		g.Go(func() (err error) {
+			if all[i], err = s.waiting(ctx, all[i].Asset, now); err != nil {
+				return fmt.Errorf("what waits of %s: %w", all[i].Asset, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, Waiting.IsZero), nil
 }
 
 func (s *Sweeper) waiting(ctx context.Context, a chain.Asset, now time.Time) (w Waiting, err error) {
