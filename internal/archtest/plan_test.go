@@ -39,7 +39,7 @@ var plan = map[string]string{
 	"limit":  "fault integrator access",
 	"market": "money chain fault integrator quote",
 	"desk":   "money chain fault secret integrator quote order access limit market settle",
-	"office": "money chain fault secret integrator order", // order for what an operator is asked about
+	"office": "money chain fault secret integrator order treasury", // order for what an operator is asked about
 	"report": "money chain fault integrator quote order access",
 	// treasury keeps the wallets: deposit addresses, bringing deposits home, what is left.
 	"treasury": "money chain fault order ledger send",
