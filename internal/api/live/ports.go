@@ -54,7 +54,7 @@ type Show interface {
 	// Attributed is an order as its integrator sees it.
 	Attributed(o *order.Order) wire.AttributedOrder
 	// Quote prices.
-	Quote(ctx context.Context, who *access.Principal, r wire.QuoteRequest) (wire.Quote, error)
+	Quote(ctx context.Context, who *access.Principal, r wire.QuoteRequest) (*wire.Quote, error)
 	// Status is how the service and its chains are.
 	Status(ctx context.Context) (wire.Status, error)
 }
