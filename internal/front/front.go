@@ -15,6 +15,7 @@ import (
 	"ferry/internal/api/live"
 	"ferry/internal/api/operator"
 	"ferry/internal/api/routes"
+	"ferry/internal/api/wire"
 	"ferry/internal/chain"
 	"ferry/internal/daemon"
 	"ferry/internal/desk"
@@ -84,12 +85,13 @@ type Front struct {
 	shared    *limit.Shared // nil where this process counts alone
 	uses      uses
 	offers    *market.Market
+	stopping  chan struct{} // closed when the service ends
 }
 
 // New builds the service over chains, a store and sources of prices. It starts
 // nothing.
 func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...prices.Source) (*Front, error) {
-	f := &Front{cfg: cfg, db: db}
+	f := &Front{cfg: cfg, db: db, stopping: make(chan struct{})}
 	var err error
 	if f.clock, err = daemon.NewClock(ctx, cfg.Log, db.Time); err != nil {
 		return nil, err
@@ -205,7 +207,14 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if s, sweeps := f.daemon.Sweeper(); sweeps {
 		f.Office = f.Office.With(s)
 	}
-	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
+	show := liveShow{rooms}
+	f.Operator, err = operator.New(operator.Config{
+		Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log,
+		Events: &operator.Events{
+			Hub: f.daemon.Hub, Journal: f.db, Stop: f.stopping,
+			Show: func(o *order.Order, at time.Time) wire.Order { return show.Order(o, access.Act, at) },
+		},
+	})
 	return err
 }
 
@@ -231,6 +240,11 @@ func (f *Front) heard(ctx context.Context) access.Config {
 // Run drives everything until ctx ends.
 func (f *Front) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		<-ctx.Done()
+		close(f.stopping)
+		return nil
+	})
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })
 	g.Go(func() error { return f.Live.Run(ctx) })

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"ferry/internal/fault"
 	"ferry/internal/office"
@@ -20,13 +21,17 @@ type Config struct {
 	Office *office.Office
 	// Operators are who may come in; without any nobody may.
 	Operators []Operator
-	Log       *slog.Logger
+	// Events are what streams are made of; nil where no service runs.
+	Events *Events
+	Log    *slog.Logger
 }
 
 // Door is the operators' API.
 type Door struct {
 	office    *office.Office
 	operators []Operator
+	events    *Events
+	streams   atomic.Int64 // how many are open
 	log       *slog.Logger
 	mux       *http.ServeMux
 }
@@ -36,7 +41,7 @@ func New(cfg Config) (*Door, error) {
 	if cfg.Office == nil || cfg.Log == nil {
 		return nil, errors.New("operator: an office and a log are needed")
 	}
-	d := &Door{office: cfg.Office, operators: slices.Clone(cfg.Operators), log: cfg.Log, mux: http.NewServeMux()}
+	d := &Door{office: cfg.Office, operators: slices.Clone(cfg.Operators), events: cfg.Events, log: cfg.Log, mux: http.NewServeMux()}
 	for i, o := range d.operators {
 		if o.Name == "" || o.Digest == (Digest{}) {
 			return nil, fmt.Errorf("operator: operator %d has no name or no token", i+1)
@@ -106,7 +111,11 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.door.fail(w, r, id, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "This path takes %s.", strings.Join(allowed, " and ")))
 		return
 	}
-	body, err := act.do(&call{Request: r, w: w, office: e.door.office, by: nameOf(r.Context())})
+	body, err := act.do(&call{Request: r, w: w, door: e.door, office: e.door.office, by: nameOf(r.Context())})
+	if tell, goesOn := body.(streaming); goesOn {
+		tell(w, r)
+		return
+	}
 	if err == nil {
 		err = write(w, act.status, "application/json", body)
 	}

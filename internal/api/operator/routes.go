@@ -28,6 +28,7 @@ func nameOf(ctx context.Context) string {
 type call struct {
 	*http.Request
 	w      http.ResponseWriter
+	door   *Door
 	office *office.Office
 	by     string
 }
@@ -68,6 +69,7 @@ var routes = map[string]map[string]action{
 	"/keys/{id}/revoke":      {http.MethodPost: answers(revokeKey)},
 	"/audit":                 {http.MethodGet: answers(listEntries)},
 	"/audit/verify":          {http.MethodGet: answers(verifyAudit)},
+	"/events":                {http.MethodGet: answers(followEvents)},
 	"/halts":                 {http.MethodGet: answers(listHalts)},
 	"/halts/{id}/resume":     {http.MethodPost: answers(resumeChain)},
 	"/queue":                 {http.MethodGet: answers(listQuestions)},
