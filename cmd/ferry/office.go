@@ -85,18 +85,24 @@ func (f *officeFlags) token() (secret.Text, error) {
 		}
 		return secret.Text{}, errors.New("a running service wants to know who you are; give --operator-token-file FILE, or set FERRY_OPERATOR_TOKEN")
 	}
-	info, err := os.Stat(f.TokenFile)
+	text, err := readSecretFile("the operator's token", "--operator-token-file", f.TokenFile)
+	return secret.New(text), err
+}
+
+// readSecretFile reads a secret from a file that only its owner may read.
+func readSecretFile(what, flag, path string) (string, error) {
+	info, err := os.Stat(path)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("the operator's token: %w; give the path of its file with --operator-token-file", err)
+		return "", fmt.Errorf("%s: %w; give the path of its file with %s", what, err, flag)
 	}
 	if info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeType == 0 {
-		return secret.Text{}, fmt.Errorf("the operator's token: others may read %s; run chmod 600 on it", f.TokenFile)
+		return "", fmt.Errorf("%s: others may read %s; run chmod 600 on it", what, path)
 	}
-	text, err := os.ReadFile(f.TokenFile)
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("the operator's token: %w", err)
+		return "", fmt.Errorf("%s: %w", what, err)
 	}
-	return secret.New(string(bytes.TrimSpace(text))), nil
+	return string(bytes.TrimSpace(text)), nil
 }
 
 // localName is who stands in the log where somebody works on the database itself.

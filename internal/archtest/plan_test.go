@@ -75,6 +75,8 @@ var plan = map[string]string{
 	"config": below,
 	"daemon": below + " " + doors,
 	"front":  below + " " + doors + " daemon",
+	// tail is outside of the service, and asks it as anybody would.
+	"tail": "money fault secret order api/wire api/operator api/socket",
 	// nodes makes chains of real nodes ready for the service.
 	"nodes":     below + " " + doors + " daemon front",
 	"serve":     below + " " + doors + " config daemon front nodes",
@@ -83,7 +85,7 @@ var plan = map[string]string{
 	"house":     below + " " + doors + " " + helpers + " config daemon",
 	"world":     below + " " + doors + " " + helpers + " config daemon house",
 	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
-	"cmd/ferry": below + " " + doors + " config daemon world front dev serve devnet",
+	"cmd/ferry": below + " " + doors + " config daemon world front dev serve devnet tail",
 }
 
 // inTests is what the tests of a room may import beyond the plan: floor 2 is
@@ -107,9 +109,10 @@ var inTests = map[string]string{
 	"api":               "api/contract/contracttest api/socket",
 	"api/contract":      "api/contract/contracttest",
 	"daemon":            helpers + " house",
-	"dev":               helpers,
+	"dev":               helpers + " tail",
 	"house":             "world",
 	"front":             "dev store/pgtest api/contract/contracttest",
+	"tail":              "dev front integrator office",
 	"cmd/ferry":         helpers,
 }
 
@@ -119,7 +122,7 @@ type reach struct{ path, rooms, instead string }
 
 // outside is who may import what from the standard library and from others.
 var outside = []reach{
-	{"net/http", "api prices venue family front dev devnet signer cmd bench", "declare a port in ports.go and let an adapter fill it"},
+	{"net/http", "api prices venue family front dev devnet signer tail cmd bench", "declare a port in ports.go and let an adapter fill it"},
 	{"database/sql", "store bench", "declare what you need in ports.go and let store fill it"},
 	{"github.com/jackc/pgx/v5", "store bench", "go through store"},
 	{"modernc.org/sqlite", "store bench", "go through store"},
