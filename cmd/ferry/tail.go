@@ -76,7 +76,7 @@ func (c *tailCmd) Run(ctx context.Context, out *output) error {
 	}
 	t := tail.New(cfg)
 	err = t.Run(ctx)
-	if n, known := t.After(); known && (err != nil || ctx.Err() != nil) {
+	if n, known := t.After(); known && (ctx.Err() != nil || err != nil && t.Heard()) {
 		fmt.Fprintf(out.Err, "resume with --after %d\n", n)
 	}
 	return err
@@ -126,9 +126,7 @@ func (c *tailCmd) public(ctx context.Context, out *output, cfg *tail.Config, sho
 		if s.Key, err = out.secretFrom("the server key", "--key-file", c.KeyFile, "FERRY_INTEGRATOR_KEY"); err != nil || c.JSON {
 			return err
 		}
-		if show.Decimals, err = s.Decimals(ctx); err != nil {
-			cfg.Say(err.Error() + "; amounts are shown by what they were worth")
-		}
+		show.Decimals, _ = s.Decimals(ctx) // without them amounts are shown by what they were worth
 		return nil
 	}
 	if c.KeyFile != "" {

@@ -1,6 +1,9 @@
 package tail
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // body is what is shown of an event or a snapshot, whoever it was written for.
 type body struct {
@@ -9,6 +12,7 @@ type body struct {
 	Event      string    `json:"event"`
 	OccurredAt time.Time `json:"occurredAt"`
 	Integrator string    `json:"integratorId"`
+	FeeTx      string    `json:"feePayoutTxHash"` // for operators
 	Data       struct {
 		OrderID string `json:"orderId"`
 		From    string `json:"from"`
@@ -30,7 +34,7 @@ type shown struct {
 		Kind   string `json:"kind"`
 		TxHash string `json:"txHash"`
 	} `json:"payouts"`
-	FeeTx   string `json:"feePayoutTxHash"`
+	FeeTx   string `json:"feePayoutTxHash"` // for integrators
 	Failure struct {
 		Code string `json:"code"`
 	} `json:"failure"`
@@ -47,18 +51,12 @@ type side struct {
 
 // status is where the order stands after it.
 func (b *body) status() string {
-	if b.Data.To != "" {
-		return b.Data.To
-	}
-	return b.Data.Order.Status
+	return cmp.Or(b.Data.To, b.Data.Order.Status)
 }
 
 // order is which one it is about.
 func (b *body) order() string {
-	if b.Data.OrderID != "" {
-		return b.Data.OrderID
-	}
-	return b.Data.Order.OrderID
+	return cmp.Or(b.Data.OrderID, b.Data.Order.OrderID)
 }
 
 // tx is the transaction that an event tells of, if it tells of one.
@@ -76,7 +74,7 @@ func (b *body) tx() string {
 	case "order.recovery_changed":
 		return o.payout("recovery")
 	case "order.fee_status_changed":
-		return o.FeeTx
+		return cmp.Or(o.FeeTx, b.FeeTx)
 	}
 	return ""
 }

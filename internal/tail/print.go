@@ -50,7 +50,7 @@ const (
 	orderWidth  = 9
 	stateWidth  = 16
 	eventWidth  = 24
-	sumsWidth   = 34
+	sumWidth    = 16
 	whoseWidth  = 9
 )
 
@@ -63,11 +63,11 @@ func (p *Printer) line(i Item, b *body) string {
 	}
 	parts := []string{
 		at.UTC().Format(time.DateTime),
-		fmt.Sprintf("%*s", numberWidth, fmt.Sprintf("#%d", i.Seq)),
+		lead(fmt.Sprintf("#%d", i.Seq), numberWidth),
 		pad(short(b.order()), orderWidth),
 		p.states(from, b.status()),
 		pad(plain(event), eventWidth),
-		pad(p.sum(o.From)+" → "+p.sum(o.To), sumsWidth),
+		lead(p.sum(o.From), sumWidth) + " → " + pad(p.sum(o.To), sumWidth),
 	}
 	if p.Whose {
 		whose := "-"
@@ -122,7 +122,16 @@ func (p *Printer) sum(s side) string {
 	if text == "" {
 		return "$" + plain(s.USD) + " of " + plain(s.Symbol)
 	}
-	return plain(text) + " " + plain(s.Symbol)
+	return clip(plain(text)) + " " + plain(s.Symbol)
+}
+
+// clip leaves out what nobody reads of an amount, and says so.
+func clip(text string) string {
+	const most = 8
+	if point := strings.IndexByte(text, '.'); point >= 0 && len(text) > point+1+most {
+		return text[:point+1+most] + "…"
+	}
+	return text
 }
 
 // short is an id as people tell it from others: by its end, which is all chance.
@@ -133,6 +142,10 @@ func short(id string) string {
 		return id
 	}
 	return "…" + id[len(id)-most:]
+}
+
+func lead(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text))) + text
 }
 
 func pad(text string, width int) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // Refusal is a no that stays one.
-type Refusal struct{ Code, Text string }
+type Refusal struct{ Code, Text, Hint string }
 
 // Error says what was refused and what to do.
 func (r *Refusal) Error() string {
@@ -17,13 +17,13 @@ func (r *Refusal) Error() string {
 	if r.Code != "" {
 		text = plain(r.Code) + ": " + text
 	}
-	if hint := hints[r.Code]; hint != "" {
-		text += " " + hint
+	if r.Hint != "" {
+		text += " " + r.Hint
 	}
 	return text
 }
 
-// hints are what to do about refusals, where that is not in their words.
+// hints are what to do about refusals of the public API, where that is not in their words.
 var hints = map[string]string{
 	"order_not_found":     "Check the order's id, and that the session or the address given with --verify is the one of this order.",
 	"invalid_key":         "Check the key in --key-file or FERRY_INTEGRATOR_KEY; one that was just issued may take a minute.",
@@ -51,7 +51,7 @@ var passing = map[string]bool{
 
 // refused is a refusal, or a reason to come back.
 func refused(code, text string, seconds *int) error {
-	no := &Refusal{Code: code, Text: text}
+	no := &Refusal{Code: code, Text: text, Hint: hints[code]}
 	if !passing[code] {
 		return no
 	}

@@ -30,6 +30,7 @@ type Tail struct {
 	cfg   Config
 	from  From
 	heard bool // something was told at least once
+	shown bool // and shown
 }
 
 // New makes a tail.
@@ -53,6 +54,9 @@ func (t *Tail) After() (int64, bool) {
 	}
 	return *t.from.After, true
 }
+
+// Heard reports whether the service told anything.
+func (t *Tail) Heard() bool { return t.heard }
 
 // errDone: the order is at its end. errShow: what was told could not be shown.
 var (
@@ -144,6 +148,9 @@ func (t *Tail) take(i Item) error {
 		t.at(i.Seq)
 	}
 	if i.Finished && !t.cfg.Keep {
+		if !t.shown {
+			t.cfg.Say("the order is at its end, and nothing more happened to it; --after 0 shows it from its beginning")
+		}
 		return errDone
 	}
 	return nil
@@ -153,6 +160,7 @@ func (t *Tail) show(i Item) error {
 	if err := t.cfg.Show(i); err != nil {
 		return fmt.Errorf("%w: %w", errShow, err)
 	}
+	t.shown = true
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Event struct {
 	// Integrator is whose order it is, and IntegratorSeq the number in its own log.
 	Integrator    *string          `json:"integratorId"`
 	IntegratorSeq *int64           `json:"integratorSeq"`
+	FeeTx         *string          `json:"feePayoutTxHash"`
 	Data          wire.OrderChange `json:"data"`
 }
 
@@ -176,6 +177,9 @@ func (s *stream) event(e *feed.Entry) Event {
 		whose, number := string(e.Integrator), e.Number
 		v.Integrator, v.IntegratorSeq = &whose, &number
 	}
+	if tx := string(e.Now.Fee.Tx); tx != "" {
+		v.FeeTx = &tx
+	}
 	return v
 }
 
@@ -209,4 +213,3 @@ func (s *stream) goodbye() {
 	const soonest, spread = 500, 1500
 	_ = s.say(wire.Goodbye{Type: "goodbye", Reason: "deploy", ReconnectAfterMs: soonest + rand.IntN(spread)}) // who is gone hears nothing
 }
-
