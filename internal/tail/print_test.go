@@ -30,27 +30,39 @@ func TestLinesForPeople(t *testing.T) {
 		want string
 	}{
 		{
-			"owner", tail.Printer{}, tail.Item{Seq: 4, Text: []byte(owners)},
+			"owner",
+			tail.Printer{},
+			tail.Item{Seq: 4, Text: []byte(owners)},
 			"2026-01-01 00:05:00       #4  …JKMNPQRS  sending          → completed         order.payout_sent                0.001 BTC → 0.03000000… ETH   tx bb",
 		},
 		{
-			"integrator", tail.Printer{Decimals: decimals}, tail.Item{Seq: 1842, Text: []byte(integrators)},
+			"integrator",
+			tail.Printer{Decimals: decimals},
+			tail.Item{Seq: 1842, Text: []byte(integrators)},
 			"2026-01-01 00:05:00    #1842  …JKMNPQRS                     completed         order.fee_status_changed         0.001 BTC → $96 of ROCK       tx ff",
 		},
 		{
-			"operator", tail.Printer{Whose: true}, tail.Item{Seq: 12345678, Text: []byte(operators)},
+			"operator",
+			tail.Printer{Whose: true},
+			tail.Item{Seq: 12345678, Text: []byte(operators)},
 			"2026-01-01 00:05:00  #12345678  …JKMNPQRS  confirming       → held              order.held                           1 BTC → 2 ETH             …JKMNPQRS  deposit_below_minimum",
 		},
 		{
-			"snapshot", tail.Printer{}, tail.Item{Kind: tail.Snapshot, Seq: 1, Text: []byte(snapshot)},
+			"snapshot",
+			tail.Printer{},
+			tail.Item{Kind: tail.Snapshot, Seq: 1, Text: []byte(snapshot)},
 			"2026-01-01 00:00:00       #1  …JKMNPQRS                     awaiting_deposit  (as it is)                           1 BTC → 2 ETH",
 		},
 		{
-			"in colour", tail.Printer{Colour: true}, tail.Item{Kind: tail.Snapshot, Seq: 1, Text: []byte(snapshot)},
+			"in colour",
+			tail.Printer{Colour: true},
+			tail.Item{Kind: tail.Snapshot, Seq: 1, Text: []byte(snapshot)},
 			"2026-01-01 00:00:00       #1  …JKMNPQRS                     \x1b[90mawaiting_deposit\x1b[0m  (as it is)                           1 BTC → 2 ETH",
 		},
 		{
-			"what would move the terminal", tail.Printer{}, tail.Item{Seq: 1, Text: []byte(hostile)},
+			"what would move the terminal",
+			tail.Printer{},
+			tail.Item{Seq: 1, Text: []byte(hostile)},
 			"2026-01-01 00:00:00       #1  ord_1                         awaiting_deposit  order.created[2J                  1 31mBTC → 2 ETH",
 		},
 		{"JSON", tail.Printer{JSON: true}, tail.Item{Seq: 1, Text: []byte("{\"a\": [1,\n 2]}")}, `{"a":[1,2]}`},
