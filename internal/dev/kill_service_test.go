@@ -29,7 +29,7 @@ const serviceEnv = "FERRY_TEST_SERVICE"
 // task is what the service is told, and greeting what it says when it answers.
 type (
 	task     struct{ Database, Dir string }
-	greeting struct{ API, Key string }
+	greeting struct{ API, Key, Office, Token string }
 )
 
 func TestMain(m *testing.M) {
@@ -84,7 +84,7 @@ func serve(text string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
 	return d.Run(ctx, func() {
-		if err := json.NewEncoder(os.Stdout).Encode(greeting{d.Card.API, key.Reveal()}); err != nil {
+		if err := json.NewEncoder(os.Stdout).Encode(greeting{d.Card.API, key.Reveal(), d.Card.OperatorAPI, d.Card.OperatorToken}); err != nil {
 			cancel()
 		}
 	})
@@ -115,6 +115,8 @@ type service struct {
 	client http.Client
 	api    string
 	key    string
+	office string // the operators' API, and a token for it
+	token  string
 	ended  bool
 	once   sync.Once
 	dying  atomic.Bool
@@ -151,7 +153,7 @@ func start(t *testing.T, database string) *service {
 		s.ended = true
 		t.Fatalf("the service did not start: %v", errors.Join(err, s.in.Close(), s.cmd.Wait(), errors.New(s.stderr.String())))
 	}
-	s.api, s.key = g.API, g.Key
+	s.api, s.key, s.office, s.token = g.API, g.Key, g.Office, g.Token
 	return s
 }
 
