@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,11 +39,11 @@ type Heartbeat struct {
 	Finished bool `json:"finished"`
 }
 
-// Of streams. A reader that takes nothing for as long as writePatience is cut; it goes
-// on from its last number when it comes back.
+// Of streams. A reader that was cut because it is slow goes on from its last number when
+// it comes back.
 const (
 	usualBeat     = 15 * time.Second
-	writePatience = 20 * time.Second
+	usualPatience = 20 * time.Second
 	mostStreams   = 64
 )
 
@@ -114,11 +115,7 @@ func (s *stream) run(ctx context.Context) {
 	s.out.Header().Set("Content-Type", "application/x-ndjson")
 	// The server's bounds are for requests that end.
 	_ = s.flow.SetReadDeadline(time.Time{})
-	beat := s.events.Beat
-	if beat == 0 {
-		beat = usualBeat
-	}
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(cmp.Or(s.events.Beat, usualBeat))
 	defer tick.Stop()
 	due, ended := true, false
 	for {
@@ -189,7 +186,7 @@ func (s *stream) say(line any) error {
 	if err != nil {
 		return err
 	}
-	_ = s.flow.SetWriteDeadline(time.Now().Add(writePatience))
+	_ = s.flow.SetWriteDeadline(time.Now().Add(cmp.Or(s.events.Patience, usualPatience)))
 	if _, err := s.out.Write(append(text, '\n')); err != nil {
 		return fmt.Errorf("%w: %w", errGone, err)
 	}

@@ -36,4 +36,6 @@ type Events struct {
 	Stop <-chan struct{}
 	// Beat is how often a stream gives a sign of life; zero is 15 s.
 	Beat time.Duration
+	// Patience is how long a reader may take nothing before it is cut: 20 s where it is zero.
+	Patience time.Duration
 }
