@@ -85,13 +85,15 @@ type Front struct {
 	shared    *limit.Shared // nil where this process counts alone
 	uses      uses
 	offers    *market.Market
-	stopping  chan struct{} // closed when the service ends
+	open      context.Context // ends with the service, for answers that would go on
+	stop      context.CancelFunc
 }
 
 // New builds the service over chains, a store and sources of prices. It starts
 // nothing.
 func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...prices.Source) (*Front, error) {
-	f := &Front{cfg: cfg, db: db, stopping: make(chan struct{})}
+	f := &Front{cfg: cfg, db: db}
+	f.open, f.stop = context.WithCancel(context.Background())
 	var err error
 	if f.clock, err = daemon.NewClock(ctx, cfg.Log, db.Time); err != nil {
 		return nil, err
@@ -211,7 +213,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	f.Operator, err = operator.New(operator.Config{
 		Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log,
 		Events: &operator.Events{
-			Hub: f.daemon.Hub, Journal: f.db, Stop: f.stopping,
+			Hub: f.daemon.Hub, Journal: f.db, Stop: f.open.Done(),
 			Show: func(o *order.Order, at time.Time) wire.Order { return show.Order(o, access.Act, at) },
 		},
 	})
@@ -240,11 +242,7 @@ func (f *Front) heard(ctx context.Context) access.Config {
 // Run drives everything until ctx ends.
 func (f *Front) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		<-ctx.Done()
-		close(f.stopping)
-		return nil
-	})
+	context.AfterFunc(ctx, f.stop)
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })
 	g.Go(func() error { return f.Live.Run(ctx) })
