@@ -78,6 +78,9 @@ func followed(t *testing.T, url string) {
 	s = begin()
 	l.reach(s)
 	l.repeat(s)
+	s.stop() // which says goodbye, and waits for nobody who listens
+	s = begin()
+	l.reach(s)
 	end, err := s.create(newRequest(l.next.Add(4)&^3+1, l.key)) // of the integrator
 	if err != nil {
 		t.Fatal(err)
