@@ -141,14 +141,14 @@ func (s *sub) catchUp(ctx context.Context) error {
 func (s *sub) end() {
 	s.mu.Lock()
 	s.over, s.live = true, true
-	leave := s.leave
+	leave, cancel := s.leave, s.cancel
 	s.leave = nil
 	s.mu.Unlock()
 	if leave != nil {
 		leave()
 	}
-	if s.cancel != nil {
-		s.cancel()
+	if cancel != nil {
+		cancel()
 	}
 }
 
