@@ -3,7 +3,6 @@ package front_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -69,26 +68,22 @@ func (r *rig) socket(t testing.TB, header ...string) *liveWire {
 	if early != nil {
 		from = early
 	}
-	go w.read(struct {
-		io.Reader
-		io.Writer
-	}{from, conn})
+	go w.read(from)
 	t.Cleanup(w.cut)
 	return w
 }
 
 // read takes messages until the connection ends.
-func (w *liveWire) read(from io.ReadWriter) {
+func (w *liveWire) read(from io.Reader) {
 	defer close(w.in)
 	defer close(w.over)
 	for {
-		text, err := wsutil.ReadServerText(from)
-		if err != nil {
-			var closed wsutil.ClosedError
-			if errors.As(err, &closed) {
-				w.code = closed.Code
-			}
+		text, code, err := w.frame(from)
+		if w.code = code; err != nil || code != 0 {
 			return
+		}
+		if text == nil {
+			continue
 		}
 		m := message{raw: string(text)}
 		if err := json.Unmarshal(text, &m); err != nil {
@@ -97,6 +92,26 @@ func (w *liveWire) read(from io.ReadWriter) {
 		}
 		w.in <- m
 	}
+}
+
+// frame reads one frame: a text, a code, or neither.
+func (w *liveWire) frame(from io.Reader) (text []byte, code ws.StatusCode, err error) {
+	f, err := ws.ReadFrame(from)
+	if err != nil {
+		return nil, 0, err
+	}
+	switch f.Header.OpCode {
+	case ws.OpText:
+		return f.Payload, 0, nil
+	case ws.OpClose:
+		code, _ = ws.ParseCloseFrameData(f.Payload)
+		return nil, code, nil
+	case ws.OpPing:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return nil, 0, wsutil.WriteClientMessage(w.conn, ws.OpPong, f.Payload)
+	}
+	return nil, 0, nil
 }
 
 // cut ends the connection without a word.
