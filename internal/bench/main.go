@@ -44,6 +44,7 @@ var benches = []bench{
 	{"scan-bitcoin", runScanBitcoin},
 	{"scan-evm", runScanEVM},
 	{"settlement", runSettlement},
+	{"listeners", runListeners},
 	{"sockets-memory", runSocketsMemory},
 	{"fanout", runFanout},
 	{"fanout-p99", runFanoutLate},

@@ -29,7 +29,9 @@ func TestAnOrderIsFollowedToItsEnd(t *testing.T) {
 			t.Errorf("%s", got.raw)
 		}
 		snap := w.of("snapshot")
-		var first struct{ Order struct{ OrderID, Status, Access string } }
+		var first struct {
+			Order struct{ OrderID, Status, Access string }
+		}
 		if snap.data(t, &first); first.Order.OrderID != m.id || first.Order.Status != "awaiting_deposit" || first.Order.Access != "session" || snap.Seq != 1 {
 			t.Errorf("%s", snap.raw)
 		}

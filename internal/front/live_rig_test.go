@@ -21,11 +21,11 @@ const livePatience = 90 * time.Second
 // message is what the server says, as far as tests look at it.
 type message struct {
 	Type, ReplyTo, SubscriptionID, Channel, Code, Message, Event, EventID, Reason string
-	Seq, Replayed                                                                  int
-	RetryAfterSeconds                                                              *int
-	Errors                                                                         []struct{ Pointer, Code string }
-	Data                                                                           json.RawMessage
-	raw                                                                            string
+	Seq, Replayed                                                                 int
+	RetryAfterSeconds                                                             *int
+	Errors                                                                        []struct{ Pointer, Code string }
+	Data                                                                          json.RawMessage
+	raw                                                                           string
 }
 
 // data reads the data of a message.
