@@ -99,6 +99,9 @@ func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 		if err := r.checkTreasury(); err != nil {
 			return r.out, err
 		}
+		if err := r.checkCounts(); err != nil {
+			return r.out, err
+		}
 	}
 	err := r.checkFeed()
 	return r.out, err

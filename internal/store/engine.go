@@ -32,6 +32,9 @@ type engine interface {
 	session(ctx context.Context) (session, error)
 	// read runs questions outside the writer; all of them see the same moment.
 	read(ctx context.Context, ss ...stmt) error
+	// patient are the statements that let those behind them in a transaction take as
+	// long as they need.
+	patient() []stmt
 	// now is the database's clock.
 	now(ctx context.Context) (time.Time, error)
 	close() error

@@ -65,7 +65,7 @@ func eval(e ast.Expr) (string, bool) {
 		text, ok := map[string]string{
 			"depositColumns": depositColumns, "attemptColumns": attemptColumns, "sqlOrders": sqlOrders,
 			"integratorColumns": integratorColumns, "keyColumns": keyColumns, "entryColumns": entryColumns,
-			"differingColumns": differingColumns,
+			"differingColumns": differingColumns, "activityColumns": activityColumns,
 		}[e.Name]
 		return text, ok
 	case *ast.BinaryExpr:

@@ -259,6 +259,7 @@ func (w *world) becalm(ctx context.Context) error {
 		w.mine()
 		w.agenda.run(w.now)
 		w.runAll()
+		w.runAll() // the pass that each was in may have begun before the blocks were made
 		if w.chance(8) {
 			if done, err := w.over(); done || err != nil {
 				return err

@@ -1,0 +1,1 @@
+-- Left free for the log of events.
