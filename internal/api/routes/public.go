@@ -84,13 +84,13 @@ func (r Rooms) series(c *api.Call) (any, error) {
 	if ask.To, err = moment(c, "to"); err != nil {
 		return nil, err
 	}
-	if ask.To.IsZero() {
+	if _, given := c.Query("to"); !given {
 		ask.To = r.Now()
 	}
 	if ask.From, err = moment(c, "from"); err != nil {
 		return nil, err
 	}
-	if ask.From.IsZero() {
+	if _, given := c.Query("from"); !given {
 		ask.From = ask.To.Add(-spans[ask.Interval])
 	}
 	if !ask.From.Before(ask.To) {
