@@ -234,6 +234,13 @@ func TestWhatEarnsNoPoints(t *testing.T) {
 		if award(s.b.Server.Text, eth("")) != (order.Award{}) {
 			t.Error("an order that names nobody earns something")
 		}
+		var tokens struct{ Tokens []struct{ Token, Symbol string } }
+		s.get(t, "/v2/tokens?chainId=solana&search=usdc", &tokens)
+		loop := `{"fromChainId":"ethereum","fromToken":"` + usdc + `","toChainId":"solana","toToken":"` + tokens.Tokens[0].Token +
+			`","amount":"100000000","toAddress":"` + solTo + `"` + with + `}`
+		if award(s.b.Server.Text, loop) != (order.Award{}) {
+			t.Error("the same asset on two chains earns something")
+		}
 		off := true
 		s.change(t, s.b.ID, office.Patch{NoPoints: &off})
 		o := s.stored(t, s.order(t, s.b.Server.Text, eth(with)))

@@ -258,11 +258,21 @@ func (b *bench) shove(r *rand.Rand, id order.ID, at time.Time) {
 	requote := o.Quote
 	requote.ID, requote.In, requote.USD, requote.ExpiresAt = requote.ID+"+", o.InHand.Amount, o.Quote.USD/2+1, at
 	events := []order.Event{
-		order.DepositFinal{Deposit: d, Sighting: sighting, SeenAt: at}, order.DepositFinal{Deposit: d, Sighting: sighting, SeenAt: at},
-		order.DepositSeen{Deposit: d, Sighting: sighting, At: at}, order.DepositGone{Deposit: d, Sighting: sighting, SeenAt: at},
-		order.PayoutFinal{Landed: landed}, order.PayoutFinal{Landed: landed}, order.PayoutFailed{Landed: landed},
-		order.RefundPriced{Cost: amount(1)}, order.RefundFinal{Landed: landed}, order.RefundFailed{Landed: landed},
-		order.FeePriced{}, order.FeePaid{Landed: landed}, order.FeeSkipped{}, order.RefundAsked{Request: "r"}, order.RequoteAccepted{Quote: requote},
+		order.DepositFinal{Deposit: d, Sighting: sighting, SeenAt: at},
+		order.DepositFinal{Deposit: d, Sighting: sighting, SeenAt: at},
+		order.DepositSeen{Deposit: d, Sighting: sighting, At: at},
+		order.DepositGone{Deposit: d, Sighting: sighting, SeenAt: at},
+		order.PayoutFinal{Landed: landed},
+		order.PayoutFinal{Landed: landed},
+		order.PayoutFailed{Landed: landed},
+		order.RefundPriced{Cost: amount(1)},
+		order.RefundFinal{Landed: landed},
+		order.RefundFailed{Landed: landed},
+		order.FeePriced{},
+		order.FeePaid{Landed: landed},
+		order.FeeSkipped{},
+		order.RefundAsked{Request: "r"},
+		order.RequoteAccepted{Quote: requote},
 		order.DeadlinePassed{Of: o.Deadline},
 	}
 	if r.IntN(60) == 0 {

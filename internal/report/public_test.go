@@ -1,0 +1,354 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/integrator"
+	"ferry/internal/money"
+	"ferry/internal/order"
+	"ferry/internal/quote"
+)
+
+// seeded is chance, with its seed printed; FERRY_TEST_SEED gives it back.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed = n
+	}
+	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// shelfStore is a store of tallies alone.
+type shelfStore struct {
+	slowStore
+	tallies map[Tally]int64
+}
+
+func (s *shelfStore) Tallies(_ context.Context, subject string, from, to int64) (ts []Tally, _ error) {
+	for t, n := range s.tallies {
+		if t.Subject == subject && t.Bucket >= from && t.Bucket <= to {
+			t.N = n
+			ts = append(ts, t)
+		}
+	}
+	return ts, nil
+}
+
+func (s *shelfStore) add(ts []Tally) {
+	if s.tallies == nil {
+		s.tallies = map[Tally]int64{}
+	}
+	for _, t := range ts {
+		n := t.N
+		t.N = 0
+		s.tallies[t] += n
+	}
+}
+
+func ending(state order.State, give, get chain.Asset, usd money.USD, made, at time.Time) order.Order {
+	return order.Order{State: state, Quote: quote.Quote{Give: give, Get: get, USD: usd}, CreatedAt: made, FinishedAt: at}
+}
+
+var (
+	btc = chain.Asset{Chain: "bip122:a"}
+	eth = chain.Asset{Chain: "eip155:1"}
+	usd = chain.Asset{Chain: "eip155:1", Ref: "0xusd"}
+)
+
+// Every way of cutting time into buckets adds up to the whole, for the service and for
+// its chains.
+func TestSeriesAddUpToTheTotals(t *testing.T) {
+	t.Parallel()
+	r := seeded(t)
+	s := &shelfStore{}
+	now := start.Add(400 * 24 * time.Hour)
+	var done, volume [3]int64 // all, of bitcoin, of ethereum
+	for range 500 {
+		at := start.Add(time.Duration(r.Int64N(int64(300 * 24 * time.Hour))))
+		give, get := [][2]chain.Asset{{btc, eth}, {eth, btc}, {usd, btc}}[r.IntN(3)][0], usd
+		o := ending([]order.State{order.Completed, order.Completed, order.Refunded, order.Failed, order.Expired}[r.IntN(5)], give, get, money.USD(r.Int64N(1e9)), at.Add(-time.Minute), at)
+		s.add(PublicTallies(order.Order{State: order.Sending}, order.Change{Was: 3, Now: o, At: at}))
+		s.add(PublicTallies(o, order.Change{Was: 4, Now: o, At: at.Add(time.Hour)})) // it has ended: nothing more
+		if o.State == order.Completed {
+			of := 1
+			if give != btc {
+				of = 2
+			}
+			for _, i := range []int{0, of} {
+				done[i]++
+				volume[i] += int64(o.Quote.USD)
+			}
+		}
+	}
+	rep := New(s, DefaultProgram)
+	total, err := rep.Stats(t.Context(), now)
+	if err != nil || total.Orders.All != done[0] || int64(total.Volume.All) != volume[0] || total.Orders.Week != 0 || len(total.Chains) != 2 {
+		t.Fatalf("%v: %+v, want %d orders of %d", err, total, done[0], volume[0])
+	}
+	for i, id := range []chain.ID{"", btc.Chain, eth.Chain} {
+		for _, c := range []struct {
+			interval Interval
+			parts    int // so that none is too long
+		}{{Hourly, 8}, {Daily, 1}, {Weekly, 1}} {
+			sums := map[Metric]int64{}
+			for _, m := range []Metric{OrdersDone, VolumeUSD} {
+				for part := range c.parts {
+					from := start.Add(time.Duration(part) * 300 * 24 * time.Hour / time.Duration(c.parts))
+					got, err := rep.Series(t.Context(), SeriesAsk{Metric: m, Interval: c.interval, Chain: id, From: from, To: from.Add(300 * 24 * time.Hour / time.Duration(c.parts))}, now)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, b := range got.Buckets {
+						sums[m] += b.N
+					}
+				}
+			}
+			if sums[OrdersDone] != done[i] || sums[VolumeUSD] != volume[i] {
+				t.Errorf("%q by the %s: %v, want %d and %d", id, c.interval, sums, done[i], volume[i])
+			}
+		}
+	}
+}
+
+func TestBucketsOfASeries(t *testing.T) {
+	t.Parallel()
+	day := func(text string) time.Time {
+		at, err := time.Parse(time.DateTime, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, c := range []struct {
+		interval Interval
+		from, to string
+		n        int
+		first    string
+	}{
+		{Hourly, "2026-01-01 00:59:59", "2026-01-01 01:00:00", 1, "2026-01-01 00:00:00"},
+		{Hourly, "2026-01-01 00:59:59", "2026-01-01 01:00:01", 2, "2026-01-01 00:00:00"},
+		{Daily, "2026-01-01 23:59:59", "2026-01-02 00:00:00", 1, "2026-01-01 00:00:00"},
+		{Daily, "2026-02-27 12:00:00", "2026-03-01 12:00:00", 3, "2026-02-27 00:00:00"},
+		{Weekly, "2026-01-04 12:00:00", "2026-01-05 00:00:00", 1, "2025-12-29 00:00:00"}, // a Sunday belongs to the Monday before
+		{Weekly, "2026-01-05 00:00:00", "2026-01-05 00:00:01", 1, "2026-01-05 00:00:00"},
+		{Weekly, "2026-01-04 12:00:00", "2026-01-05 00:00:01", 2, "2025-12-29 00:00:00"},
+		{Weekly, "1969-12-31 12:00:00", "1970-01-01 12:00:00", 1, "1969-12-29 00:00:00"},
+		{Daily, "2026-01-02 00:00:00", "2026-01-01 00:00:00", 0, ""},
+	} {
+		got, err := New(&shelfStore{}, DefaultProgram).Series(t.Context(), SeriesAsk{Metric: SuccessRate, Interval: c.interval, From: day(c.from), To: day(c.to)}, start)
+		if err != nil || len(got.Buckets) != c.n {
+			t.Errorf("%+v: %d buckets, %v", c, len(got.Buckets), err)
+			continue
+		}
+		if c.n > 0 && (!got.Buckets[0].Start.Equal(day(c.first)) || !got.Buckets[0].None) {
+			t.Errorf("%+v: begins %+v", c, got.Buckets[0])
+		}
+	}
+	long := SeriesAsk{Metric: OrdersDone, Interval: Hourly, From: start, To: start.Add((MaxBuckets + 1) * time.Hour)}
+	if _, err := New(&shelfStore{}, DefaultProgram).Series(t.Context(), long, start); err == nil {
+		t.Error("a series without an end was read")
+	}
+}
+
+func TestMediansAndRatesOfASeries(t *testing.T) {
+	t.Parallel()
+	s := &shelfStore{}
+	for i, state := range []order.State{order.Completed, order.Completed, order.Completed, order.Refunded, order.Expired} {
+		s.add(publicOf(ending(state, btc, eth, money.Dollar, start, start), start.Add(time.Duration(i*10)*time.Second)))
+	}
+	for metric, want := range map[Metric]string{MedianSeconds: "10", SuccessRate: "75", OrdersDone: "3", VolumeUSD: "3"} {
+		got, err := New(s, DefaultProgram).Series(t.Context(), SeriesAsk{Metric: metric, Interval: Hourly, From: start, To: start.Add(time.Hour)}, start)
+		if err != nil || len(got.Buckets) != 1 || got.Buckets[0].None || got.Buckets[0].Text(metric) != want {
+			t.Errorf("%s: %+v, %v", metric, got.Buckets, err)
+		}
+	}
+}
+
+// Pairs with few orders, and the running day, are told of nobody.
+func TestFewOrdersAreNotToldApart(t *testing.T) {
+	t.Parallel()
+	s := &shelfStore{}
+	now := start.Add(40*24*time.Hour + 12*time.Hour)
+	for i, p := range []struct {
+		give, get chain.Asset
+		n         int
+		daysAgo   int
+	}{{btc, eth, 5, 1}, {eth, btc, 4, 1}, {usd, btc, 4, 2}, {usd, btc, 1, 0}, {btc, usd, 9, 20}, {eth, usd, 1, 5}} {
+		for range p.n {
+			at := now.Add(-time.Duration(p.daysAgo) * 24 * time.Hour)
+			s.add(publicOf(ending(order.Completed, p.give, p.get, money.USD(i+1)*money.Dollar, at, at), at))
+		}
+	}
+	for lastDays, want := range map[int]struct {
+		pairs  []string
+		other  int64
+		merged int
+	}{
+		7:  {[]string{"bip122:a/native eip155:1/native 5 5"}, 9, 3},
+		30: {[]string{"bip122:a/native eip155:1/0xusd 9 45", "bip122:a/native eip155:1/native 5 5"}, 9, 3},
+		0:  {[]string{"bip122:a/native eip155:1/0xusd 9 45", "bip122:a/native eip155:1/native 5 5"}, 9, 3},
+	} {
+		got, err := New(s, DefaultProgram).Pairs(t.Context(), lastDays, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pairs []string
+		for _, p := range got.Pairs {
+			pairs = append(pairs, fmt.Sprintf("%s %s %d %s", p.Give, p.Get, p.Orders, p.Volume))
+		}
+		if fmt.Sprint(pairs) != fmt.Sprint(want.pairs) || got.Other.Orders != want.other || got.Merged != want.merged {
+			t.Errorf("%d days: %q, other %d of %d", lastDays, pairs, got.Other.Orders, got.Merged)
+		}
+	}
+	// Just after midnight the day before may still be added to.
+	got, err := New(s, DefaultProgram).Pairs(t.Context(), 7, now.Truncate(24*time.Hour).Add(time.Minute))
+	if err != nil || len(got.Pairs) != 0 {
+		t.Errorf("%v: a day that is not settled is told: %+v", err, got.Pairs)
+	}
+}
+
+func TestRangesOfDollars(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"-1": "0-10", "0": "0-10", "9.999999": "0-10", "10": "10-25", "99.99": "50-100", "100": "100-250", "249.999999": "100-250", "250": "250-500",
+		"99999.999999": "50000-100000", "100000": "100000+", "9000000000": "100000+",
+	} {
+		u, err := money.ParseUSD(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := worth(u); got != want {
+			t.Errorf("%s is in %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestAddressesAreMasked(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"0x52908400098527886e0f7030069857d2e4169ee7": "0x52…e7", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4": "bc1q…t4", "short": "…", "": "…",
+	} {
+		if got := mask(address); got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
+		}
+	}
+}
+
+func TestPointsOfAnOrder(t *testing.T) {
+	t.Parallel()
+	full := DefaultProgram.Award(start)
+	for name, c := range map[string]struct {
+		fee     money.USD
+		change  func(*order.Order)
+		address int64
+		company int64
+	}{
+		"three dollars":               {3 * money.Dollar, nil, 300, 75},
+		"rounded down":                {money.Dollar/100*3 - 1, nil, 2, 0},
+		"nothing":                     {0, nil, 0, 0},
+		"below nothing":               {-money.Dollar, nil, 0, 0},
+		"more than can be counted":    {math.MaxInt64, func(o *order.Order) { o.Origin.Award.PerUSD = math.MaxInt64 }, math.MaxInt64, math.MaxInt64 / 4},
+		"one and a half times":        {money.Dollar, func(o *order.Order) { o.Origin.Award.Times = money.Whole * 3 / 2 }, 150, 37},
+		"rounded before it is raised": {money.Dollar / 1000 * 15, func(o *order.Order) { o.Origin.Award.Times = 3 * money.Whole }, 3, 0},
+		"no integrator":               {money.Dollar, func(o *order.Order) { o.Integrator = "" }, 100, 0},
+		"nobody is named":             {money.Dollar, func(o *order.Order) { o.Origin.PointsTo = "" }, 0, 0},
+		"no season":                   {money.Dollar, func(o *order.Order) { o.Origin.Award = order.Award{} }, 0, 0},
+		"refunded":                    {money.Dollar, func(o *order.Order) { o.State = order.Refunded }, 0, 0},
+		"not there yet":               {money.Dollar, func(o *order.Order) { o.State = order.Sending }, 0, 0},
+		"its deposit is lost": {money.Dollar, func(o *order.Order) {
+			o.Deposits = []order.Deposit{{State: order.DepositCounted, Lost: true}}
+		}, 0, 0},
+		"another deposit is lost": {money.Dollar, func(o *order.Order) {
+			o.Deposits = []order.Deposit{{State: order.DepositCounted}, {State: order.Returned, Lost: true}}
+		}, 100, 25},
+	} {
+		o := order.Order{
+			State: order.Completed, Integrator: "int_a", Quote: quote.Quote{Shown: quote.Shown{ServiceUSD: c.fee}},
+			Origin: order.Origin{PointsTo: "0xfan", Award: full},
+		}
+		if c.change != nil {
+			c.change(&o)
+		}
+		if address, company := o.Points(); address != c.address || company != c.company {
+			t.Errorf("%s: %d and %d, want %d and %d", name, address, company, c.address, c.company)
+		}
+	}
+}
+
+func TestASeasonGivesOnlyWhileItRuns(t *testing.T) {
+	t.Parallel()
+	p := DefaultProgram
+	p.EndsAt = p.StartsAt.Add(time.Hour)
+	for at, gives := range map[time.Duration]bool{-1: false, 0: true, time.Hour - 1: true, time.Hour: false} {
+		if got := p.Award(p.StartsAt.Add(at)) != (order.Award{}); got != gives {
+			t.Errorf("%s after its start: %v", at, got)
+		}
+	}
+	if (Program{}).Award(start) != (order.Award{}) {
+		t.Error("no season gives points")
+	}
+	p.EndsAt = time.Time{}
+	if p.Award(p.StartsAt.Add(1e6*time.Hour)) == (order.Award{}) {
+		t.Error("a season without an end ended")
+	}
+}
+
+// However often a deposit is lost and found, the ledger adds up to what the order has.
+func TestEntriesAddUp(t *testing.T) {
+	t.Parallel()
+	r := seeded(t)
+	for range 200 {
+		now := order.Order{
+			ID: "ord_1", Version: 1, State: order.Sending, Integrator: []integrator.ID{"", "int_a"}[r.IntN(2)], FinishedAt: start,
+			Quote: quote.Quote{Shown: quote.Shown{ServiceUSD: money.USD(r.Int64N(1e8))}}, Origin: order.Origin{PointsTo: "0xfan", Award: DefaultProgram.Award(start)},
+		}
+		sums := map[string]int64{}
+		for step := range 1 + r.IntN(8) {
+			was := now
+			now.Version++
+			if step > 0 {
+				now.State = order.Completed
+				now.Deposits = []order.Deposit{{State: order.DepositCounted, Lost: r.IntN(2) == 0}}
+			}
+			for _, e := range Entries(was, order.Change{Was: was.Version, Now: now, At: start.Add(time.Duration(step) * time.Hour)}) {
+				sums[e.Account] += e.Points
+				if (e.Kind == Earned) != (e.Points > 0) || e.Hour != Hour(start) || e.Version != now.Version {
+					t.Fatalf("%+v", e)
+				}
+			}
+			if address, company := now.Points(); sums["0xfan"] != address || sums["int_a"] != company {
+				t.Fatalf("%v, and the order has %d and %d", sums, address, company)
+			}
+		}
+	}
+}
+
+func TestActivityIsLateAndCoarse(t *testing.T) {
+	t.Parallel()
+	r := seeded(t)
+	for range 2000 {
+		at := start.Add(time.Duration(r.Int64N(int64(1000 * time.Hour))))
+		took := time.Duration(r.Int64N(int64(10 * time.Hour)))
+		a, ok := activityOf(ending(order.Completed, btc, eth, money.USD(r.Int64N(1e12)), at.Add(-took), at), at)
+		if late := a.PublishAt.Sub(at); !ok || late < activityDelay || late > activityDelay+activitySlot || a.CompletedAt.Second() != 0 || at.Sub(a.CompletedAt) >= time.Minute || a.Took > took {
+			t.Fatalf("%s, %s: %+v", at, took, a)
+		}
+	}
+	if ActivityID() == ActivityID() {
+		t.Error("two items have one id")
+	}
+}
