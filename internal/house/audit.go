@@ -26,6 +26,10 @@ type Finding struct {
 	// Compared and Unread count the chains that the treasury's own audit could compare
 	// and those that were not read far enough.
 	Compared, Unread int
+	// Drift counts the numbers beside the orders that are not what the orders say, and
+	// Entries those of the ledger of points by their kind, whenever they are counted.
+	Drift   int
+	Entries map[string]int64
 }
 
 // Err is nil for an empty finding.

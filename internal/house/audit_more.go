@@ -100,6 +100,7 @@ func (r *round) checkCounts() error {
 	if found.Orders != int64(len(r.orders)) {
 		r.trouble("%d orders were counted again, and there are %d", found.Orders, len(r.orders))
 	}
+	r.out.Drift, r.out.Entries = len(found.Drift), found.Entries
 	for _, d := range found.Drift {
 		r.trouble("%s", d)
 	}

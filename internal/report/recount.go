@@ -50,6 +50,7 @@ type Repair struct {
 // only ever added to, can be put right.
 type Found struct {
 	Orders   int64
+	Entries  map[string]int64 // how many there are in the ledger of points, by kind
 	Drift    []Drift
 	Tallies  []Tally   // what is to be added
 	Accounts []Account // the same

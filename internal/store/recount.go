@@ -19,6 +19,7 @@ const (
 FROM orders o JOIN order_events made ON made.seq = o.terms_seq JOIN order_events e ON e.seq = o.seq LEFT JOIN activity a ON a.order_id = o.id`
 	sqlRecountTallies  = `SELECT subject, name, bucket, n FROM tallies`
 	sqlRecountAccounts = `SELECT account, season, board, points, updated_at FROM points_accounts`
+	sqlCountEntries    = `SELECT kind, COUNT(*) FROM points_entries GROUP BY kind`
 	sqlStrayEntries    = `SELECT DISTINCT order_id FROM points_entries p WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.id = p.order_id)`
 	sqlStrayActivity   = `SELECT order_id FROM activity a WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.id = a.order_id)`
 	sqlDropActivity    = `DELETE FROM activity WHERE order_id = $1`
@@ -29,11 +30,12 @@ type recount struct {
 	count    *report.Recount
 	tallies  []report.Tally
 	accounts []report.Account
+	entries  map[string]int64 // by kind
 }
 
 // questions read everything there is. The answers are counted as they come.
 func (c *recount) questions() []stmt {
-	*c = recount{count: report.NewRecount()}
+	*c = recount{count: report.NewRecount(), entries: map[string]int64{}}
 	stray := func(what string) func(row) error {
 		return func(r row) error {
 			var id string
@@ -49,6 +51,13 @@ func (c *recount) questions() []stmt {
 			return t, err
 		}, sqlRecountTallies),
 		collect(&c.accounts, scanAccount, sqlRecountAccounts),
+		ask(func(r row) error {
+			var kind string
+			var n int64
+			err := r.Scan(&kind, &n)
+			c.entries[kind] = n
+			return err
+		}, sqlCountEntries),
 		ask(stray("entries"), sqlStrayEntries), ask(stray("activity"), sqlStrayActivity),
 	}
 }
@@ -84,7 +93,13 @@ func (db *DB) Recount(ctx context.Context) (report.Found, error) {
 	if err := db.engine.read(ctx, append(db.engine.patient(), c.questions()...)...); err != nil {
 		return report.Found{}, fmt.Errorf("recount: %w", err)
 	}
-	return c.count.Compare(c.tallies, c.accounts), nil
+	return c.found(), nil
+}
+
+func (c *recount) found() report.Found {
+	f := c.count.Compare(c.tallies, c.accounts)
+	f.Entries = c.entries
+	return f
 }
 
 // Mend is Recount that puts right what it finds, in one transaction: what others would
@@ -95,7 +110,7 @@ func (db *DB) Mend(ctx context.Context) (found report.Found, err error) {
 		if err := t.read(append(db.engine.patient(), c.questions()...)...); err != nil {
 			return err
 		}
-		found = c.count.Compare(c.tallies, c.accounts)
+		found = c.found()
 		t.mend(found)
 		return nil
 	}})

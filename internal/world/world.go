@@ -222,6 +222,10 @@ func (w *world) audit(strict bool) error {
 		return err
 	}
 	w.out.doublePayments = max(w.out.doublePayments, f.DoublePayments)
+	w.out.drift = max(w.out.drift, f.Drift)
+	if strict {
+		w.out.entries = f.Entries
+	}
 	for asset, n := range f.Conservation {
 		w.out.conservation[asset.String()] = n.String()
 	}
