@@ -37,7 +37,6 @@ func (p Program) Award(now time.Time) order.Award {
 const (
 	Earned   = "earn"
 	Reversed = "reversal"
-	Bonus    = "bonus" // given by hand; nothing in this program does yet
 )
 
 // Entry is one row of the ledger of points, which is only ever added to.
