@@ -234,7 +234,9 @@ func TestWhatEarnsNoPoints(t *testing.T) {
 		if award(s.b.Server.Text, eth("")) != (order.Award{}) {
 			t.Error("an order that names nobody earns something")
 		}
-		var tokens struct{ Tokens []struct{ Token, Symbol string } }
+		var tokens struct {
+			Tokens []struct{ Token, Symbol string }
+		}
 		s.get(t, "/v2/tokens?chainId=solana&search=usdc", &tokens)
 		loop := `{"fromChainId":"ethereum","fromToken":"` + usdc + `","toChainId":"solana","toToken":"` + tokens.Tokens[0].Token +
 			`","amount":"100000000","toAddress":"` + solTo + `"` + with + `}`

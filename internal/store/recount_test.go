@@ -99,7 +99,8 @@ func TestARecountFindsAndMendsWhatWasChanged(t *testing.T) {
 				{"activity of something else", "UPDATE activity SET worth = '0-10' WHERE order_id = 'ord_1'", []string{"activity"}},
 				{
 					"activity of a private order",
-					"INSERT INTO activity SELECT 'ord_6', 'act_x', publish_at, give, get, worth, took, completed_at FROM activity WHERE order_id = 'ord_1'", []string{"activity"},
+					"INSERT INTO activity SELECT 'ord_6', 'act_x', publish_at, give, get, worth, took, completed_at FROM activity WHERE order_id = 'ord_1'",
+					[]string{"activity"},
 				},
 			} {
 				c.hold(t, db)
