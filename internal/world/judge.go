@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"ferry/internal/money"
 	"ferry/internal/order"
-	"ferry/internal/report"
 	"ferry/internal/settle"
 )
 
@@ -81,6 +78,7 @@ func (w *world) judge() error {
 		kinds[c.id] = c.kind
 	}
 	w.out.orders = len(w.clients)
+	sums := newSums()
 	for _, id := range w.ids() {
 		o, err := w.h.DB.Order(w.ctx, id)
 		if errors.Is(err, settle.ErrNotFound) {
@@ -94,6 +92,7 @@ func (w *world) judge() error {
 			return err
 		}
 		w.out.endings[string(o.State)]++
+		sums.add(o)
 		if why := open(o); why != "" {
 			w.out.unfinished++
 			errs = append(errs, fmt.Errorf("order %s (%s) is unfinished: %s", id, kinds[id], why))
@@ -103,42 +102,13 @@ func (w *world) judge() error {
 	if err := w.audit(true); err != nil {
 		errs = append(errs, err)
 	}
-	if err := w.told(); err != nil {
+	if err := w.told(sums); err != nil {
 		errs = append(errs, err)
 	}
 	if len(errs) > 5 {
 		errs = append(errs[:5], fmt.Errorf("and %d more", len(errs)-5))
 	}
 	return errors.Join(append(errs, w.traceFeed())...)
-}
-
-// told compares what anybody is told with what became of the orders. That the sums
-// behind it are right the audit has seen; here they are read as callers read them.
-func (w *world) told() error {
-	r := report.New(w.h.DB, report.DefaultProgram)
-	stats, err := r.Stats(w.ctx, w.now)
-	if err != nil {
-		return err
-	}
-	if done := int64(w.out.endings[string(order.Completed)]); stats.Orders.All != done || stats.Orders.Week != done {
-		return fmt.Errorf("the stats tell of %d completed orders and of %d in a week, and there are %d", stats.Orders.All, stats.Orders.Week, done)
-	}
-	var volume money.USD
-	var orders int64
-	for _, c := range stats.Chains {
-		volume, orders = volume+c.Volume, orders+c.Orders
-	}
-	if volume != stats.Volume.All || orders != stats.Orders.All {
-		return fmt.Errorf("the chains tell of %d orders worth %s, and all of %d worth %s", orders, volume, stats.Orders.All, stats.Volume.All)
-	}
-	shown, err := r.Activity(w.ctx, report.ActivityPlace{}, w.now.Add(time.Hour), w.plan.orders+1)
-	if err != nil {
-		return err
-	}
-	if len(shown) > int(stats.Orders.All) {
-		return fmt.Errorf("%d completions are published of %d", len(shown), stats.Orders.All)
-	}
-	return nil
 }
 
 // traceFeed writes the whole log into the trace.
