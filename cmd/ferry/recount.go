@@ -24,7 +24,7 @@ again from the orders, and lists every number that is kept otherwise: sums of in
 stats, points and public activity. It exits with 1 if there is any.
 
 Reading holds nobody up on PostgreSQL; a SQLite database belongs to the running service, so stop that
-first. With --fix new orders wait until it is done: a few seconds for every hundred thousand orders.
+first. With --fix new orders wait until it is done: some twenty seconds for every hundred thousand orders.
 The ledger of points is only ever added to: entries that differ are listed and left to you. After an
 upgrade from a version without stats run it once with --fix.
 
