@@ -64,6 +64,7 @@ type town struct {
 	t     *testing.T
 	clock *daemon.Clock
 	first *daemon.Daemon
+	all   []*daemon.Daemon
 	ends  <-chan feed.Entry // of orders
 	stop  func()            // ends everything and waits for it
 
@@ -75,6 +76,15 @@ type town struct {
 func newTown(t *testing.T, url string, processes int) *town {
 	t.Helper()
 	return newTownOf(t, house.Options{URL: url}, processes, pace)
+}
+
+// endings hears only how orders end.
+type endings struct{ line *feed.Line }
+
+func (e endings) Heard(one *feed.Entry) {
+	if one.State.Finished() {
+		e.line.Heard(one)
+	}
 }
 
 func newTownOf(t *testing.T, o house.Options, processes int, pace daemon.Pace) *town {
@@ -103,12 +113,15 @@ func newTownOf(t *testing.T, o house.Options, processes int, pace daemon.Pace) *
 		if err != nil {
 			t.Fatal(err)
 		}
+		w.all = append(w.all, d)
 		if n == 0 { // the watchers find their feet before anybody pays
 			if err := d.Step(t.Context(), w.clock.Now); err != nil {
 				t.Fatal(err)
 			}
 			w.first = d
-			w.ends, _, _ = d.Hub.Listen(func(e feed.Entry) bool { return e.State.Finished() }, 1000)
+			line := feed.NewLine(1000)
+			w.ends = line.C
+			d.Hub.Listen(feed.Everything, endings{line})
 		}
 		go func() { ran <- d.Run(ctx, pace, w.clock.Now) }()
 	}

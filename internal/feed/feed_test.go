@@ -70,7 +70,15 @@ func newHub(t *testing.T, l feed.Log) *feed.Hub {
 	return h
 }
 
-func all(feed.Entry) bool { return true }
+// hear listens to everything.
+func hear(h *feed.Hub, buffer int) (entries <-chan feed.Entry, after int64, stop func()) {
+	line := feed.NewLine(buffer)
+	after, leave := h.Listen(feed.Everything, line)
+	return line.C, after, func() {
+		leave()
+		line.Close()
+	}
+}
 
 // take reads n entries and holds them to their numbers: they follow after.
 func take(t *testing.T, ch <-chan feed.Entry, after int64, n int) int64 {
@@ -118,7 +126,7 @@ func TestEveryListenerGetsEveryEntryInOrder(t *testing.T) {
 		write.Go(func() { l.write(each) })
 	}
 	for range listeners { // each begins where the hub happens to be
-		entries, after, stop := h.Listen(all, writers*each)
+		entries, after, stop := hear(h, writers*each)
 		listen.Go(func() {
 			defer stop()
 			for after < 3+writers*each {
@@ -139,7 +147,7 @@ func TestAHubBeginsAtTheEndOfTheLog(t *testing.T) {
 	l := newLog(t, "")
 	l.write(5)
 	h := newHub(t, l.DB)
-	entries, after, stop := h.Listen(all, 10)
+	entries, after, stop := hear(h, 10)
 	defer stop()
 	if after != 5 {
 		t.Errorf("it begins after %d", after)
@@ -156,7 +164,7 @@ func TestMoreThanAPageIsHandedOutInOneStep(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, "")
 	h := newHub(t, l.DB)
-	entries, after, stop := h.Listen(all, 2000)
+	entries, after, stop := hear(h, 2000)
 	defer stop()
 	l.write(1100)
 	step(t, h)
@@ -167,11 +175,12 @@ func TestAListenerHearsOnlyWhatItWants(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, "")
 	h := newHub(t, l.DB)
-	entries, _, stop := h.Listen(func(e feed.Entry) bool { return e.Order == "ord_00007" }, 1)
+	line := feed.NewLine(1)
+	_, stop := h.Listen(feed.OfOrder("ord_00007"), line)
 	defer stop()
 	l.write(20) // what it does not want does not fill its buffer
 	step(t, h)
-	if e, open := <-entries; !open || e.Order != "ord_00007" || e.Seq != 7 {
+	if e, open := <-line.C; !open || e.Order != "ord_00007" || e.Seq != 7 {
 		t.Errorf("got %+v, %t", e, open)
 	}
 }
@@ -180,8 +189,8 @@ func TestASlowListenerIsClosedAndReadsOnFromTheLog(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, "")
 	h := newHub(t, l.DB)
-	slow, after, stopSlow := h.Listen(all, 3)
-	quick, _, stopQuick := h.Listen(all, 100)
+	slow, after, stopSlow := hear(h, 3)
+	quick, _, stopQuick := hear(h, 100)
 	defer stopQuick()
 	l.write(10)
 	step(t, h)
@@ -197,7 +206,7 @@ func TestASlowListenerIsClosedAndReadsOnFromTheLog(t *testing.T) {
 		t.Errorf("the other listener is at %d", end)
 	}
 	// The log is the truth: it reads the rest there, and listens again.
-	again, from, stop := h.Listen(all, 100)
+	again, from, stop := hear(h, 100)
 	defer stop()
 	rest, err := l.Since(t.Context(), last, 100)
 	if err != nil {
@@ -233,7 +242,7 @@ func TestAListenerThatStopsWhileEntriesComeIsClosedOnce(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 200 {
-				entries, after, stop := h.Listen(all, 1)
+				entries, after, stop := hear(h, 1)
 				stop()
 				for e := range entries {
 					if e.Seq != after+1 {
@@ -268,7 +277,7 @@ func TestAHoleInTheLogIsAnErrorAndIsNotHandedOut(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, "")
 	h := newHub(t, holes{l.DB, 4})
-	entries, after, stop := h.Listen(all, 10)
+	entries, after, stop := hear(h, 10)
 	defer stop()
 	l.write(8)
 	for range 2 {
@@ -322,7 +331,7 @@ func TestRunWakesWhenSomethingWasWrittenHereAndByItselfOtherwise(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				ran := make(chan error)
 				go func() { ran <- runHub(ctx, h, time.Minute) }()
-				entries, after, stop := h.Listen(all, 10)
+				entries, after, stop := hear(h, 10)
 				defer stop()
 				synctest.Wait()
 				for range 3 {
@@ -350,7 +359,7 @@ func TestEntriesOfAnotherProcessAreHandedOut(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error)
 	go func() { ran <- runHub(ctx, h, time.Millisecond) }()
-	entries, after, stop := h.Listen(all, 100)
+	entries, after, stop := hear(h, 100)
 	defer stop()
 	there.write(30)
 	take(t, entries, after, 30)
@@ -358,4 +367,84 @@ func TestEntriesOfAnotherProcessAreHandedOut(t *testing.T) {
 	if err := <-ran; err != nil {
 		t.Error(err)
 	}
+}
+
+// Nobody looks by himself here: the other process is heard of.
+func TestAnotherProcessIsHeardOf(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	here, there := newLog(t, url), newLog(t, url)
+	h := newHub(t, here.DB)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	trouble := func(err error) { t.Error(err) }
+	for _, l := range []log{here, there} {
+		running.Go(func() {
+			if err := l.Follow(ctx, trouble); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Go(func() { h.Run(ctx, time.Hour, trouble) })
+	defer running.Wait()
+	defer cancel()
+	// Until it listens nothing is heard, so somebody writes until that is so.
+	entries, after, stop := hear(h, 100_000)
+	defer stop()
+	wrote, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(wrote)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				there.write(1)
+			}
+		}
+	}()
+	take(t, entries, after, 1)
+	close(done)
+	<-wrote
+	line := feed.NewLine(10)
+	id := order.ID(fmt.Sprintf("ord_%05d", there.made.Load()+5))
+	_, leave := h.Listen(feed.OfOrder(id), line)
+	defer leave()
+	there.write(9)
+	if e := <-line.C; e.Order != id || e.Now == nil || e.Now.ID != id || e.Now.Version != e.Version {
+		t.Errorf("heard %+v of %s, with %+v", e, id, e.Now)
+	}
+}
+
+// A listener that was there before the entries of another process were read gets each
+// with its order; nothing is read for topics without listeners.
+func TestOrdersAreReadForThoseWhoListen(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	here, there := newLog(t, url), newLog(t, url)
+	reads := &countedReads{Log: here.DB}
+	h := newHub(t, reads)
+	there.write(20)
+	step(t, h)
+	if reads.asked.Load() != 0 {
+		t.Errorf("%d orders were read for nobody", reads.asked.Load())
+	}
+	line := feed.NewLine(10)
+	h.Listen(feed.OfOrder("ord_00025"), line)
+	there.write(20)
+	step(t, h)
+	if e := <-line.C; e.Now == nil || e.Now.ID != "ord_00025" || reads.asked.Load() != 1 {
+		t.Errorf("%+v after %d orders were read", e, reads.asked.Load())
+	}
+}
+
+// countedReads counts how many orders are read.
+type countedReads struct {
+	feed.Log
+	asked atomic.Int64
+}
+
+func (c *countedReads) Moments(ctx context.Context, seqs []int64) ([]feed.Entry, error) {
+	c.asked.Add(int64(len(seqs)))
+	return c.Log.Moments(ctx, seqs)
 }

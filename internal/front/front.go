@@ -12,6 +12,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api"
+	"ferry/internal/api/live"
 	"ferry/internal/api/operator"
 	"ferry/internal/api/routes"
 	"ferry/internal/chain"
@@ -50,6 +51,7 @@ type Config struct {
 	Prices   prices.Config
 	Points   report.Program // the zero program gives no points
 	Room     int64          // requests at once in the whole process
+	Live     live.Config
 	// Operators are who may use the operator API, by name and digest of their token.
 	Operators []operator.Operator
 	// Secret is what the deployment's own secrets are derived from; the same in every
@@ -71,6 +73,7 @@ type Front struct {
 	Office   *office.Office
 	Desk     *desk.Desk
 	Door     *api.Door
+	Live     *live.Live
 
 	cfg       Config
 	db        *store.DB
@@ -192,13 +195,18 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		Check: known.check, Anyone: known.Anyone, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
 		Sign: func(o *market.Offer) (string, error) { return signer.Sign(known.public(*o)) },
 	}
+	f.Live = f.sockets(rooms, gate, lim)
+	rows := append(routes.All(rooms), f.Live.Row())
 	f.Door, err = api.New(api.Config{
 		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now, Down: store.Down,
-	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(routes.All(rooms), f.cfg.Rows...))
+	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(rows, f.cfg.Rows...))
 	if err != nil {
 		return err
 	}
 	f.Office = office.New(waking{f.db, f.directory.Wake}, families(known.ofs), f.clock.Now)
+	if s, sweeps := f.daemon.Sweeper(); sweeps {
+		f.Office = f.Office.With(s)
+	}
 	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
 }
@@ -227,6 +235,12 @@ func (f *Front) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })
+	g.Go(func() error { return f.Live.Run(ctx) })
+	g.Go(func() error {
+		return f.db.Follow(ctx, func(err error) {
+			f.cfg.Log.WarnContext(ctx, "events of other processes may come a little later, will be tried again", "error", err)
+		})
+	})
 	g.Go(func() error {
 		f.board.Run(ctx, f.clock.Now, func(err error) {
 			f.cfg.Log.WarnContext(ctx, "prices could not be read, will be tried again", "error", err)

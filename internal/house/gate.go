@@ -186,12 +186,20 @@ func (g gatedStore) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, 
 	return st(g, "Since", func() ([]feed.Entry, error) { return g.in.Since(ctx, seq, n) })
 }
 
+func (g gatedStore) Moments(ctx context.Context, seqs []int64) ([]feed.Entry, error) {
+	return st(g, "Moments", func() ([]feed.Entry, error) { return g.in.Moments(ctx, seqs) })
+}
+
 func (g gatedStore) Head(ctx context.Context) (int64, error) {
 	return st(g, "Head", func() (int64, error) { return g.in.Head(ctx) })
 }
 
 func (g gatedStore) Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]treasury.Lying, error) {
 	return st(g, "Unswept", func() ([]treasury.Lying, error) { return g.in.Unswept(ctx, a, n, now) })
+}
+
+func (g gatedStore) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]treasury.Lying, error) {
+	return st(g, "UnsweptAt", func() ([]treasury.Lying, error) { return g.in.UnsweptAt(ctx, a, on, now) })
 }
 
 func (g gatedStore) Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error) {

@@ -110,7 +110,7 @@ func (t *tx) bookRound(round []*op) error {
 			entries = append(entries, entry{o.booking.change.Entry, o.booking.fresh})
 		}
 	}
-	if err := t.read(t.missing(entries)...); err != nil {
+	if err := t.read(append(t.missing(entries), t.askLogs(round)...)...); err != nil {
 		return err
 	}
 	for _, o := range round {
@@ -134,7 +134,7 @@ func (t *tx) openBooks(ops []*op) error {
 	t.loaded, t.changed, t.versions = map[ledger.Key]bool{}, map[ledger.Key]bool{}, map[ledger.Key]int64{}
 	t.asked, t.held = map[string]bool{}, map[string]bool{}
 	t.rows = map[*many][]any{}
-	t.guessed = map[order.ID]bool{}
+	t.guessed, t.logs = map[order.ID]bool{}, map[string]int64{}
 	t.door = newDoor()
 	var ss []stmt
 	if t.memo.headKnown {

@@ -35,9 +35,20 @@ type engine interface {
 	// patient are the statements that let those behind them in a transaction take as
 	// long as they need.
 	patient() []stmt
+	// follow tells other processes on the database what this one wrote and hears of
+	// what they wrote, until the context ends. Where there are no others it only waits.
+	follow(ctx context.Context, f follower) error
 	// now is the database's clock.
 	now(ctx context.Context) (time.Time, error)
 	close() error
+}
+
+// follower is what an engine follows the feed with.
+type follower struct {
+	written func() int64           // the newest number that this process wrote
+	woken   func() <-chan struct{} // closed when it writes another
+	heard   func(seq int64)        // another process wrote
+	trouble func(error)            // and it goes on
 }
 
 // session is a connection with a transaction on it.

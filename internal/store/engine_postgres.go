@@ -52,7 +52,8 @@ var pgSettings = []string{
 
 // pgEngine is PostgreSQL: any number of processes, one of which writes at a time.
 type pgEngine struct {
-	pool *sql.DB
+	pool   *sql.DB
+	config *pgx.ConnConfig // for connections beside the pool
 
 	closed atomic.Bool
 

@@ -221,3 +221,9 @@ func (s *liteSession) release(committed bool) {
 	// this one has nothing to do and says so.
 	_, _ = s.l.conn.ExecContext(context.Background(), "ROLLBACK")
 }
+
+// follow implements engine. There is one process.
+func (e *liteEngine) follow(ctx context.Context, _ follower) error {
+	<-ctx.Done()
+	return nil
+}

@@ -7,14 +7,15 @@ import (
 	"sync"
 
 	"ferry/internal/feed"
+	"ferry/internal/integrator"
 	"ferry/internal/order"
 )
 
 var _ feed.Log = (*DB)(nil)
 
 const (
-	sqlFeedSince = `SELECT seq, order_id, version, name, from_state, to_state, at FROM order_events
-WHERE seq > $1 ORDER BY seq LIMIT CAST($2 AS BIGINT)`
+	sqlFeedSince = `SELECT e.seq, e.order_id, e.version, e.name, e.from_state, e.to_state, e.at, e.integrator, e.n, o.session
+FROM order_events e JOIN orders o ON o.id = e.order_id WHERE e.seq > $1 ORDER BY e.seq LIMIT CAST($2 AS BIGINT)`
 	sqlFeedHead = `SELECT COALESCE(MAX(seq), 0) FROM order_events`
 )
 
@@ -26,10 +27,10 @@ func (db *DB) Since(ctx context.Context, seq int64, n int) ([]feed.Entry, error)
 	var entries []feed.Entry
 	err := db.engine.read(ctx, ask(func(r row) error {
 		var e feed.Entry
-		var id, from, to string
+		var id, from, to, whose string
 		var at int64
-		err := r.Scan(&e.Seq, &id, &e.Version, &e.Event, &from, &to, &at)
-		e.Order, e.From, e.State, e.At = order.ID(id), order.State(from), order.State(to), unmicro(at)
+		err := r.Scan(&e.Seq, &id, &e.Version, &e.Event, &from, &to, &at, &whose, &e.Number, &e.Session)
+		e.Order, e.From, e.State, e.At, e.Integrator = order.ID(id), order.State(from), order.State(to), unmicro(at), integrator.ID(whose)
 		entries = append(entries, e)
 		return err
 	}, sqlFeedSince, seq, int64(n)))
@@ -47,6 +48,19 @@ func (db *DB) Head(ctx context.Context) (seq int64, err error) {
 	return seq, nil
 }
 
+// Follow keeps this process and the others on the same database told of each other's
+// entries, until the context ends. Without it they are found when somebody looks.
+func (db *DB) Follow(ctx context.Context, trouble func(error)) error {
+	return db.engine.follow(ctx, follower{
+		written: db.fresh.newest, woken: db.Woken, trouble: trouble,
+		heard: func(seq int64) {
+			if seq > db.fresh.newest() {
+				db.nudge()
+			}
+		},
+	})
+}
+
 // Woken implements feed.Log.
 func (db *DB) Woken() <-chan struct{} {
 	db.wakeMu.Lock()
@@ -57,6 +71,10 @@ func (db *DB) Woken() <-chan struct{} {
 // fed wakes everybody who waits for the feed.
 func (db *DB) fed(entries []feed.Entry) {
 	db.fresh.add(entries)
+	db.nudge()
+}
+
+func (db *DB) nudge() {
 	db.wakeMu.Lock()
 	defer db.wakeMu.Unlock()
 	close(db.wake)
@@ -97,4 +115,14 @@ func (f *fresh) since(seq int64, n int) []feed.Entry {
 	}
 	rest := f.entries[seq+1-f.entries[0].Seq:]
 	return slices.Clone(rest[:min(n, len(rest))])
+}
+
+// newest is the number of the newest entry that this process wrote.
+func (f *fresh) newest() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.entries) == 0 {
+		return 0
+	}
+	return f.entries[len(f.entries)-1].Seq
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"maps"
+
 	"ferry/internal/ledger"
 	"ferry/internal/order"
 )
@@ -10,6 +12,7 @@ import (
 const (
 	memoOrders   = 16384
 	memoBalances = 4096
+	memoLogs     = 16384
 	memoDistrust = 256
 )
 
@@ -24,6 +27,7 @@ type memo struct {
 	young     map[order.ID]*order.Order
 	old       map[order.ID]*order.Order
 	balances  map[ledger.Key]kept // but for those of single orders
+	logs      map[string]int64    // where the logs of integrators end
 	used      bool                // by the batch at work
 	distrust  int                 // batches to go without remembering
 }
@@ -53,6 +57,10 @@ func (m *memo) learn(t *tx) {
 	}
 	m.head, m.headKnown = t.head, true
 	m.keep(t)
+	if m.logs == nil || len(m.logs) >= memoLogs {
+		m.logs = make(map[string]int64, len(t.logs))
+	}
+	maps.Copy(m.logs, t.logs)
 	for id, o := range t.orders {
 		if o == nil {
 			continue
@@ -85,7 +93,7 @@ func (m *memo) keep(t *tx) {
 }
 
 func (m *memo) forget() {
-	m.headKnown, m.young, m.old, m.balances = false, nil, nil, nil
+	m.headKnown, m.young, m.old, m.balances, m.logs = false, nil, nil, nil, nil
 }
 
 // outdated is asked after a unique key was broken: it forgets everything, and says

@@ -54,7 +54,7 @@ func openPostgres(ctx context.Context, address string) (_ engine, err error) {
 	if err := pgReady(ctx, conn); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &pgEngine{pool: pool}, conn.Close()
+	return &pgEngine{pool: pool, config: c}, conn.Close()
 }
 
 // pgReady checks that what is written stays written, and migrates.

@@ -73,7 +73,7 @@ func eval(e ast.Expr) (string, bool) {
 		text, ok := map[string]string{
 			"depositColumns": depositColumns, "attemptColumns": attemptColumns, "sqlOrders": sqlOrders,
 			"integratorColumns": integratorColumns, "keyColumns": keyColumns, "entryColumns": entryColumns,
-			"differingColumns": differingColumns, "activityColumns": activityColumns,
+			"differingColumns": differingColumns, "momentColumns": momentColumns, "activityColumns": activityColumns,
 		}[e.Name]
 		return text, ok
 	case *ast.BinaryExpr:
@@ -105,7 +105,7 @@ func TestNoQueryReadsAWholeTable(t *testing.T) {
 	defer pg.Close()
 	checked := 0
 	texts := statements(t)
-	for name, m := range map[string]*many{"Among": ordersAmong, "Moves": moves, "WakeMoves": wakeMoves, "UsedKeys": usedKeys, "Deposit": depositAddresses, "Held": reservationsAmong} {
+	for name, m := range map[string]*many{"Among": ordersAmong, "Moves": moves, "WakeMoves": wakeMoves, "UsedKeys": usedKeys, "Deposit": depositAddresses, "Held": reservationsAmong, "Moments": momentsAmong} {
 		for i, text := range m.texts {
 			texts[fmt.Sprintf("sqlOrders%s%d", name, i)] = text
 		}

@@ -21,7 +21,7 @@ var (
 	newOrders = inserts(`INSERT INTO orders (id, version, state, fee_status, seq, terms_seq, alarm_at, due_at, integrator, created_at,
   session, key, reference)`, "tnttnnnntnttt", "")
 	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, "ttttn", "")
-	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms, integrator)`, "nttnnttttttt", "")
+	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms, integrator, n)`, "nttnntttttttn", "")
 	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, "tttnnntt", "")
 	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, "tttn", "")
 	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, "ntttttn", "")
@@ -108,8 +108,10 @@ func (t *tx) writeLines(b *booking) {
 	c, l := &b.change, &b.lines
 	o, id := &c.Now, string(c.Now.ID)
 	t.head.seq++
+	number := t.number(o.Integrator)
 	t.fed = append(t.fed, feed.Entry{
 		Seq: t.head.seq, Order: o.ID, Version: o.Version, Event: c.Event.Name(), From: c.From, State: o.State, At: unmicro(micro(c.At)),
+		Integrator: o.Integrator, Number: number, Session: o.Origin.Group, Now: l.now,
 	})
 	seq, due := t.head.seq, dueAt(*o)
 	var termsSeq any
@@ -126,7 +128,7 @@ func (t *tx) writeLines(b *booking) {
 	default:
 		t.add(moves, id, c.Was, o.Version, string(o.State), string(o.FeeStatus), seq, termsSeq, due)
 	}
-	t.add(newEvents, seq, id, c.Event.Key(), o.Version, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.event, l.after, l.terms, string(o.Integrator))
+	t.add(newEvents, seq, id, c.Event.Key(), o.Version, micro(c.At), c.Event.Name(), string(c.From), string(o.State), l.event, l.after, l.terms, string(o.Integrator), number)
 	for _, w := range l.work {
 		t.add(newWork, w.id, id, w.kind, micro(c.At), int64(0), int64(0), "", w.doc)
 	}

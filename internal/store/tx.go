@@ -37,7 +37,8 @@ type tx struct {
 	asked    map[string]bool // reservations that were looked for
 	rows     map[*many][]any // what bookings add
 	changed  map[ledger.Key]bool
-	held     map[string]bool // reservations that were made or ended
+	held     map[string]bool  // reservations that were made or ended
+	logs     map[string]int64 // where the logs of integrators end
 	door     door
 }
 

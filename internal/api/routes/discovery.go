@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -163,12 +164,15 @@ func unsupportedChain(pointer string) error {
 // behind is how long ago a chain may have been read before it is said to be behind.
 const behind = 5 * time.Minute
 
-func (r Rooms) status(c *api.Call) (any, error) {
+func (r Rooms) status(c *api.Call) (any, error) { return r.Status(c.Context()) }
+
+// Status is how the service and its chains are.
+func (r Rooms) Status(ctx context.Context) (wire.Status, error) {
 	out := wire.Status{Status: "ok", AsOf: wire.Time{Time: r.Now()}, Chains: []wire.ChainStatus{}}
 	for _, one := range r.Atlas.Chains() {
-		h, err := r.Health(c.Context(), one.ID)
+		h, err := r.Health(ctx, one.ID)
 		if err != nil {
-			return nil, err
+			return wire.Status{}, err
 		}
 		w := wire.ChainStatus{ChainID: one.Slug, Status: "up"}
 		notice := ""

@@ -196,10 +196,17 @@ func feedWhole(t *testing.T, b *bench) {
 	}
 	b.told(o.ID, order.Cancelled{}, start.Add(time.Second))
 	<-later
-	entries := must[[]feed.Entry](t)(b.db.Since(t.Context(), 1, 5))
-	same(t, entries, []feed.Entry{{
+	want := feed.Entry{
 		Seq: 2, Order: o.ID, Version: 2, Event: "cancelled", From: order.Awaiting, State: order.Expired, At: start.Add(time.Second),
-	}})
+		Integrator: o.Integrator, Number: 2, Session: o.Origin.Group,
+	}
+	now := must[order.Order](t)(b.db.Order(t.Context(), o.ID))
+	for _, e := range must[[]feed.Entry](t)(b.db.Since(t.Context(), 1, 5)) {
+		e.Now = nil // kept of what this process wrote
+		same(t, e, want)
+	}
+	want.Now = &now
+	same(t, must[[]feed.Entry](t)(b.db.Moments(t.Context(), []int64{2})), []feed.Entry{want})
 	same(t, len(must[[]feed.Entry](t)(b.db.Since(t.Context(), 0, 1))), 1)
 	b.feedIsWhole(2)
 }

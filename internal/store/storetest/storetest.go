@@ -37,6 +37,8 @@ func Run(t *testing.T, open Open) {
 		{"racing creates never reserve more than there is", racingCreates},
 		{"racing creates of one address make one order", racingAddresses},
 		{"the feed is whole and wakes", feedWhole},
+		{"every integrator has a log of its own", logs},
+		{"racing writers leave no gap in a log", logsRace},
 		{"work is leased, put off and done", workLease},
 		{"work wished again is new work", workAgain},
 		{"due orders are leased", dueOrders},
@@ -73,6 +75,7 @@ func Run(t *testing.T, open Open) {
 		{"racing changes of the register get numbers of their own", changesRace},
 		{"operators' log follows every change and holds together", logFollows},
 		{"a halt is lifted once and written down", haltLifted},
+		{"what changes nothing in the store is written down in a row", entered},
 		{"a cancelled caller leaves the queue", cancelled},
 		{"a closed database says so", closed},
 	}) {

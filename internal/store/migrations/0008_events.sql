@@ -1,1 +1,0 @@
--- Left free for the log of events.
