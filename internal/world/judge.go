@@ -78,6 +78,7 @@ func (w *world) judge() error {
 		kinds[c.id] = c.kind
 	}
 	w.out.orders = len(w.clients)
+	sums := newSums()
 	for _, id := range w.ids() {
 		o, err := w.h.DB.Order(w.ctx, id)
 		if errors.Is(err, settle.ErrNotFound) {
@@ -91,6 +92,7 @@ func (w *world) judge() error {
 			return err
 		}
 		w.out.endings[string(o.State)]++
+		sums.add(o)
 		if why := open(o); why != "" {
 			w.out.unfinished++
 			errs = append(errs, fmt.Errorf("order %s (%s) is unfinished: %s", id, kinds[id], why))
@@ -98,6 +100,9 @@ func (w *world) judge() error {
 		w.note("%s %s %d", o.ID, o.State, o.Version)
 	}
 	if err := w.audit(true); err != nil {
+		errs = append(errs, err)
+	}
+	if err := w.told(sums); err != nil {
 		errs = append(errs, err)
 	}
 	if len(errs) > 5 {
