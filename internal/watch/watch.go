@@ -85,8 +85,7 @@ func (w *Watcher) Step(ctx context.Context, now time.Time) error {
 	return errors.Join(err, tellErr)
 }
 
-// follow reads on to the head. It says whether the chain was read up to its tip and
-// time itself adds nothing to that.
+// follow reads on to the head, and says whether it came to the tip.
 func (w *Watcher) follow(ctx context.Context, head chain.Head, now time.Time) (atTip bool, err error) {
 	track, err := w.ports.Store.Track(ctx, w.cfg.Chain)
 	if err != nil {
@@ -102,11 +101,11 @@ func (w *Watcher) follow(ctx context.Context, head chain.Head, now time.Time) (a
 		}
 	}
 	cursor := track.Cursor
-	if cursor.Hash == head.Tip.Hash {
+	atTip = cursor.Hash == head.Tip.Hash
+	if atTip {
 		if err := w.atTip(ctx, head, now); err != nil {
 			return false, err
 		}
-		atTip = !now.Before(head.Tip.Time)
 	}
 	return atTip, w.ripen(ctx, cursor, head.Final.Height)
 }
@@ -189,7 +188,8 @@ func (w *Watcher) atTip(ctx context.Context, head chain.Head, now time.Time) err
 		return err
 	}
 	// Nodes that are behind show an old tip: the chain was read only as far as
-	// the time of the block that they show.
+	// the time of the block that they show. Where that is yet to come, this falls
+	// behind by as long as looks are spared.
 	read := head.Tip.Time
 	if now.Before(read) {
 		read = now
