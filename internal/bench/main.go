@@ -43,6 +43,7 @@ var benches = []bench{
 	{"proofs", runProofs},
 	{"scan-bitcoin", runScanBitcoin},
 	{"scan-evm", runScanEVM},
+	{"scan-solana", runScanSolana},
 	{"settlement", runSettlement},
 }
 
