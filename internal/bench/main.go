@@ -44,6 +44,7 @@ var benches = []bench{
 	{"scan-bitcoin", runScanBitcoin},
 	{"scan-evm", runScanEVM},
 	{"scan-solana", runScanSolana},
+	{"payouts", runPayouts},
 	{"settlement", runSettlement},
 }
 
