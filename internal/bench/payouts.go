@@ -30,6 +30,8 @@ const (
 	payoutsAtOnce = 40 // that wait when a step begins
 	payoutGoal    = 0.80
 	payoutDepth   = 2 // blocks that make one final
+	// payoutsTogether is as many as the daemon goes on with at a time.
+	payoutsTogether = 8
 )
 
 // payer is a chain on which payouts are made, by the service and by a bare client.
@@ -167,7 +169,7 @@ func (b *payouts) ours(ctx context.Context, p *payer) (int, time.Duration, error
 	}
 	s := send.New(p.id, order.HotWallet, p.on, b.db)
 	start := time.Now()
-	if err := s.Step(ctx, start); err != nil {
+	if err := s.StepAtOnce(ctx, start, payoutsTogether); err != nil {
 		return 0, 0, err
 	}
 	took := time.Since(start)

@@ -255,7 +255,9 @@ func (b *payouts) openSolana(ctx context.Context, host *devnet.Host) (*payer, er
 	}
 	p := &payer{
 		name: "Solana", id: solanaChain, amount: money.FromUint64(2_000_000), most: money.FromUint64(1_000_000),
-		to: func(i int) chain.Address { return chain.CanonicalAddress(chain.Solana, sol.NewWallet().PublicKey().String()) },
+		to: func(i int) chain.Address {
+			return chain.CanonicalAddress(chain.Solana, sol.NewWallet().PublicKey().String())
+		},
 	}
 	if p.node, err = host.Open(ctx, "payouts-solana", "solana", false, object{"depth": payoutDepth}); err != nil {
 		return nil, err
