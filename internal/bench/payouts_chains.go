@@ -73,13 +73,14 @@ func (b *payouts) openEVM(ctx context.Context, host *devnet.Host) (*payer, error
 	if err != nil {
 		return nil, err
 	}
+	p.url = b.road(p.node.RPC)
 	if err := p.mine(ctx, payoutDepth+1); err != nil {
 		return nil, err
 	}
-	if p.on, err = evm.New(ctx, evm.Config{ID: payEVM, Nodes: oneNode(p.node.RPC), Tag: "finalized", MinTip: money.FromUint64(1e9)}, b.keys); err != nil {
+	if p.on, err = evm.New(ctx, evm.Config{ID: payEVM, Nodes: oneNode(p.url), Tag: "finalized", MinTip: money.FromUint64(1e9)}, b.keys); err != nil {
 		return nil, err
 	}
-	node, err := bareNode(p.node.RPC)
+	node, err := bareNode(p.url)
 	if err != nil {
 		return nil, err
 	}
@@ -131,12 +132,13 @@ func (b *payouts) openBitcoin(ctx context.Context, host *devnet.Host) (*payer, e
 	if p.node, err = host.Open(ctx, "payouts-bitcoin", "bitcoin", false, object{}); err != nil {
 		return nil, err
 	}
+	p.url = b.road(p.node.RPC)
 	// Change comes back when it is final, so this is enough for as long as it goes on.
 	if _, err := p.coins(ctx, hot, 3*payoutsAtOnce); err != nil {
 		return nil, err
 	}
 	p.on, err = bitcoin.New(ctx, bitcoin.Config{
-		ID: scanChain, Network: bitcoin.Regtest, FinalDepth: payoutDepth, Nodes: oneNode(p.node.RPC), Noticed: func(bitcoin.Suspect) {},
+		ID: scanChain, Network: bitcoin.Regtest, FinalDepth: payoutDepth, Nodes: oneNode(p.url), Noticed: func(bitcoin.Suspect) {},
 	}, b.keys)
 	if err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (p *payer) bareBitcoin(codec bitcoin.Codec) error {
 	if err != nil {
 		return err
 	}
-	node, err := bareNode(p.node.RPC)
+	node, err := bareNode(p.url)
 	if err != nil {
 		return err
 	}
@@ -262,7 +264,8 @@ func (b *payouts) openSolana(ctx context.Context, host *devnet.Host) (*payer, er
 	if p.node, err = host.Open(ctx, "payouts-solana", "solana", false, object{"depth": payoutDepth}); err != nil {
 		return nil, err
 	}
-	node, err := bareNode(p.node.RPC)
+	p.url = b.road(p.node.RPC)
+	node, err := bareNode(p.url)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +283,7 @@ func (b *payouts) openSolana(ctx context.Context, host *devnet.Host) (*payer, er
 		return nil, err
 	}
 	p.on, err = solana.New(ctx, solana.Config{
-		ID: solanaChain, Genesis: genesis, Accounts: []chain.Account{order.HotWallet}, MinPrice: 1000, MaxPrice: 5_000_000, Pool: oneNode(p.node.RPC),
+		ID: solanaChain, Genesis: genesis, Accounts: []chain.Account{order.HotWallet}, MinPrice: 1000, MaxPrice: 5_000_000, Pool: oneNode(p.url),
 	}, b.keys)
 	if err != nil {
 		return nil, err
