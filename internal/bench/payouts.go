@@ -134,10 +134,11 @@ func openPayouts(ctx context.Context, away time.Duration) (*payouts, func() erro
 		for _, e := range b.ends {
 			e()
 		}
+		var err error
 		if b.db != nil {
-			b.db.Close()
+			err = b.db.Close()
 		}
-		return errors.Join(host.Close(), os.RemoveAll(dir))
+		return errors.Join(err, host.Close(), os.RemoveAll(dir))
 	}
 	if b.db, err = store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(dir, "payouts.db")}); err != nil {
 		return nil, nil, errors.Join(err, end())

@@ -29,10 +29,11 @@ const (
 	solanaDeposits = 5
 )
 
+const solanaChain chain.ID = "solana:bench"
+
 const (
-	solanaChain   chain.ID = "solana:bench"
-	solanaGenesis          = "bench"
-	solanaBegun            = 1_700_000_000 // the time of the first block
+	solanaGenesis = "bench"
+	solanaBegun   = 1_700_000_000 // the time of the first block
 )
 
 // runScanSolana measures how fast deposits are found in blocks of strangers, beside a
