@@ -43,6 +43,8 @@ var benches = []bench{
 	{"proofs", runProofs},
 	{"scan-bitcoin", runScanBitcoin},
 	{"scan-evm", runScanEVM},
+	{"scan-solana", runScanSolana},
+	{"payouts", runPayouts},
 	{"settlement", runSettlement},
 	{"listeners", runListeners},
 	{"sockets-memory", runSocketsMemory},

@@ -12,6 +12,12 @@ import (
 // over reports whether everything has come to an end.
 func (w *world) over() (bool, error) {
 	for _, n := range w.h.Nets {
+		// Workers may only have come to the end of a step that began before the last
+		// blocks: books that were filled up with them would be compared without them.
+		track, err := w.h.DB.Track(w.ctx, n.ID())
+		if err != nil || track.Cursor.Height < n.Final().Height {
+			return false, err
+		}
 		jobs, err := w.h.DB.Live(w.ctx, n.ID(), order.HotWallet)
 		if err != nil {
 			return false, err
