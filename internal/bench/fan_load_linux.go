@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -25,6 +26,9 @@ type listeners struct {
 	waits []time.Duration
 	room  []byte
 }
+
+// errLost: an event did not come to everybody.
+var errLost = errors.New("the others wait in vain")
 
 // raiseFiles lets this process have as many files open as it may.
 func raiseFiles() error {
@@ -229,7 +233,7 @@ func (l *listeners) hearAll(start time.Time, want int) error {
 			continue
 		}
 		if err != nil || n == 0 {
-			return fmt.Errorf("%d of %d heard the event in time , %v", len(l.waits), len(l.fds), err)
+			return fmt.Errorf("%d of %d heard the event in time: %w", len(l.waits), len(l.fds), errors.Join(errLost, err))
 		}
 		for _, e := range ready[:n] {
 			i := l.place[e.Fd]
