@@ -78,6 +78,12 @@ func connectAll(kind, address string, many int) (*listeners, error) {
 	return l, nil
 }
 
+func (l *listeners) close() {
+	for _, fd := range append(l.fds, l.tells, l.poll) {
+		_ = syscall.Close(fd)
+	}
+}
+
 // dialFrom connects from one of some addresses, as one alone has not ports enough.
 func dialFrom(i int, to netip.AddrPort) (int, error) {
 	const noPort = 24 // IP_BIND_ADDRESS_NO_PORT: the port is chosen when it is known whereto

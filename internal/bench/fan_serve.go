@@ -3,12 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -81,7 +79,7 @@ func (everybody) Admit(c *api.Credentials, _ time.Time) (access.Principal, error
 func (everybody) Take(*access.Principal, api.Spend, time.Time, *api.Fields) error { return nil }
 
 // serveSocket is a door with sockets behind it.
-func serveSocket(ctx context.Context) error {
+func serveSocket(ctx context.Context, ready func(card) error) error {
 	h := &hall{}
 	sockets := socket.New(socket.Config{PingEvery: time.Hour, IdleAfter: 3 * time.Hour}, h)
 	rows := []api.Operation{
@@ -118,7 +116,7 @@ func serveSocket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(card{Address: l.Addr().String()}); err != nil {
+	if err := ready(card{Address: l.Addr().String()}); err != nil {
 		return err
 	}
 	err = door.Serve(ctx, l)
@@ -130,7 +128,7 @@ func serveSocket(ctx context.Context) error {
 
 // serveWrites is the floor: what all must do, a write for each who hears, from one
 // goroutine and without a look at what they say.
-func serveWrites(ctx context.Context) error {
+func serveWrites(ctx context.Context, ready func(card) error) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -139,7 +137,7 @@ func serveWrites(ctx context.Context) error {
 		<-ctx.Done()
 		_ = l.Close()
 	}()
-	if err := json.NewEncoder(os.Stdout).Encode(card{Address: l.Addr().String()}); err != nil {
+	if err := ready(card{Address: l.Addr().String()}); err != nil {
 		return err
 	}
 	event := ws.MustCompileFrame(ws.NewTextFrame(append(append([]byte(nil), eventHead...), eventBody...)))
