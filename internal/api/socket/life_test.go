@@ -15,6 +15,9 @@ import (
 	"ferry/internal/api/socket"
 )
 
+// often is a time to close that has the server look after its connections often.
+const often = 20 * time.Millisecond
+
 // clock goes only when it is told to.
 type clock struct{ at atomic.Pointer[time.Time] }
 
@@ -180,7 +183,7 @@ func TestTheAllowanceComesBackWithTime(t *testing.T) {
 func TestASilentPeerIsPingedAndThenClosed(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	r := newRig(t, socket.Config{Now: c.now})
+	r := newRig(t, socket.Config{Now: c.now, CloseWithin: often})
 	p := r.dial()
 	<-r.conns
 	for range 2 {
@@ -199,7 +202,7 @@ func TestASilentPeerIsPingedAndThenClosed(t *testing.T) {
 func TestAPeerThatAnswersPingsStays(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	r := newRig(t, socket.Config{Now: c.now})
+	r := newRig(t, socket.Config{Now: c.now, CloseWithin: often})
 	p := r.dial()
 	<-r.conns
 	for range 20 {
@@ -352,7 +355,7 @@ func TestAHandlerThatTakesItsTimeHoldsUpItsOwnPeerOnly(t *testing.T) {
 	t.Parallel()
 	began, release := make(chan struct{}), make(chan struct{})
 	now := newClock()
-	r := newRig(t, socket.Config{Now: now.now, PingEvery: time.Hour}, func(e *echo) {
+	r := newRig(t, socket.Config{Now: now.now, CloseWithin: often}, func(e *echo) {
 		e.message = func(c *socket.Conn, text []byte) {
 			if string(text) == "wait" {
 				close(began)
@@ -362,13 +365,17 @@ func TestAHandlerThatTakesItsTimeHoldsUpItsOwnPeerOnly(t *testing.T) {
 		}
 	})
 	p, other, silent := r.dial(), r.dial(), r.dial()
-	p.say(text("wait"), text("then"))
+	p.say(text("wait"))
 	<-began
 	other.lives()
 	now.pass(45 * time.Second) // longer than a peer may be silent: this one waits for us
 	silent.expect("close 4009")
+	p.expect("ping ")
 	close(release)
-	p.expect("text wait", "text then")
+	p.expect("text wait")
+	now.pass(20 * time.Second)
+	p.expect("ping ")
+	p.lives()
 }
 
 func TestAPanicEndsOneConnection(t *testing.T) {
