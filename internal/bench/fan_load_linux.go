@@ -116,6 +116,9 @@ func (l *listeners) greet(fd int) error {
 		join := string(ws.MustCompileFrame(ws.MaskFrame(ws.NewTextFrame([]byte("40")))))
 		return l.exchange(fd, upgrade("/socket.io/?EIO=4&transport=websocket"), "0{\"sid\"", join, "40{\"sid\"")
 	}
+	if l.kind == socketKind {
+		return l.exchange(fd, upgrade(hearPath), firstWords)
+	}
 	return l.exchange(fd, upgrade(hearPath), "\r\n\r\n")
 }
 
@@ -187,7 +190,7 @@ func (l *listeners) measure() (int, error) {
 	if err := l.publish(1); err != nil {
 		return 0, err
 	}
-	want := 0
+	want, until := 0, time.Now().Add(patience)
 	for i, fd := range l.fds {
 		if i == 0 {
 			time.Sleep(time.Second) // so that it has come whole to the first, which says how long it is
@@ -195,6 +198,8 @@ func (l *listeners) measure() (int, error) {
 		for n := 0; i == 0 && want == 0 || n < want; {
 			m, err := syscall.Read(fd, l.room[n:])
 			switch {
+			case time.Now().After(until):
+				return 0, fmt.Errorf("connection %d hears nothing: %w", i, errLost)
 			case err == syscall.EAGAIN, err == syscall.EINTR: //nolint:errorlint // it is the number itself
 				time.Sleep(time.Millisecond)
 				continue

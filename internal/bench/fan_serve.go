@@ -42,6 +42,10 @@ var (
 	eventBody = []byte(`"seq":8,"event":"order.status_changed","data":` + string(sameAnswer) + `}`)
 )
 
+// firstWords are what a connection to our server hears first: before it, the connection is
+// answered and may not be among those who hear.
+const firstWords = `{"type":"welcome"}`
+
 // hall is everybody who hears the events of our server.
 type hall struct {
 	mu    sync.Mutex
@@ -53,6 +57,7 @@ func (h *hall) Opened(c *socket.Conn) {
 	defer h.mu.Unlock()
 	c.Data = append([]byte(nil), eventHead...)
 	h.conns = append(h.conns, c)
+	c.Send(socket.Text([]byte(firstWords)))
 }
 
 func (h *hall) Message(*socket.Conn, []byte) {}
