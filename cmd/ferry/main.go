@@ -31,7 +31,8 @@ type cli struct {
 	Resume   resumeCmd   `cmd:"" help:"Let a halted chain go on, after you have looked."`
 	Audit    auditCmd    `cmd:"" help:"Compare the books with the chains, and explain every difference."`
 
-	Tail tailCmd `cmd:"" help:"Follow an order, an integration or everything, and go on by number."`
+	Tail    tailCmd    `cmd:"" help:"Follow an order, an integration or everything, and go on by number."`
+	Recount recountCmd `cmd:"" help:"Count again what integrators and the public see, and say what differs."`
 
 	Treasury   treasuryCmd   `cmd:"" help:"Show what is in the wallets, and book what you put in."`
 	Integrator integratorCmd `cmd:"" help:"Make integrators and change what they may use and earn."`

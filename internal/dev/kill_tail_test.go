@@ -23,18 +23,18 @@ import (
 
 func TestSweepATailMissesNothingThroughKillsOnSQLite(t *testing.T) {
 	t.Parallel()
-	followed(t, "sqlite:"+filepath.Join(t.TempDir(), "ferry.db"))
+	tailed(t, "sqlite:"+filepath.Join(t.TempDir(), "ferry.db"))
 }
 
 func TestSweepATailMissesNothingThroughKillsOnPostgres(t *testing.T) {
 	t.Parallel()
-	followed(t, pgtest.URL(t))
+	tailed(t, pgtest.URL(t))
 }
 
-// followed kills the service again and again while everybody asks for orders, with an
+// tailed kills the service again and again while everybody asks for orders, with an
 // operator and an integrator who follow through all of it, and holds what they were shown
 // to the log.
-func followed(t *testing.T, url string) {
+func tailed(t *testing.T, url string) {
 	rng := seeded(t)
 	l := &load{t: t, url: url, answered: map[string]answer{}}
 	api, office := newGateway(t), newGateway(t)
