@@ -1,0 +1,1 @@
+-- Points, stats and activity: their tables come here.
