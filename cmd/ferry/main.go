@@ -36,7 +36,7 @@ type cli struct {
 	Key        keyCmd        `cmd:"" help:"Issue and revoke the keys of integrators."`
 	Operator   operatorCmd   `cmd:"" help:"Make tokens for operators, and read and check what they did."`
 
-	Wallet walletCmd `cmd:"" help:"Make and restore the seed of the keys, and show their addresses."`
+	Wallet walletCmd `cmd:"" help:"Make and restore the seed of the keys, show their addresses, and bring deposits home."`
 	Signer signerCmd `cmd:"" help:"Keep the keys in a process of its own, and sign what the service wishes."`
 
 	Version versionCmd `cmd:"" help:"Show the version."`

@@ -116,7 +116,7 @@ func door(ts *testscript.TestScript, neg bool, args []string) {
 	token, digest, err := operator.MintToken(rand.Reader)
 	ts.Check(err)
 	api, err := operator.New(operator.Config{
-		Office: office.New(db, serve.Addresses{}, time.Now), Operators: []operator.Operator{{Name: "alice", Digest: digest}}, Log: slog.New(slog.DiscardHandler),
+		Office: office.New(db, serve.Addresses{}, time.Now).With(heap{}), Operators: []operator.Operator{{Name: "alice", Digest: digest}}, Log: slog.New(slog.DiscardHandler),
 	})
 	ts.Check(err)
 	server := httptest.NewServer(api)

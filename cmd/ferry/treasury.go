@@ -148,7 +148,8 @@ type treasuryShowCmd struct {
 // Help implements kong's longer help.
 func (*treasuryShowCmd) Help() string {
 	return `Shows, out of the books and in smallest units, what is in the wallet of every chain, what of it orders have
-a claim to, what is free to be sold, and what lies on deposit addresses. ferry audit compares that with the chains.
+a claim to, what is free to be sold, and what lies on deposit addresses, with what of it a transfer did not bring home.
+ferry audit compares that with the chains, and ferry wallet sweep brings deposits home now.
 
 Examples:
   ferry treasury --config ferry.toml
@@ -163,6 +164,29 @@ type holdingView struct {
 	Free     string `json:"free"`
 	Deposits string `json:"deposits"`
 	Sold     bool   `json:"sold"` // false: the wallet has less than its minimum
+	// Failed is how much of the deposits a transfer did not bring home, if any, and
+	// RetryAt when all of it is tried again.
+	Failed  string     `json:"sweepFailed,omitempty"`
+	RetryAt *time.Time `json:"sweepRetryAt,omitempty"`
+}
+
+func holdingOf(h serve.Holding) holdingView {
+	v := holdingView{Asset: h.Asset.String(), Hot: h.Hot.String(), Reserved: h.Hot.Reserved.String(), Free: h.Hot.Free().String(), Deposits: h.Lying.String(), Sold: !h.Short}
+	if !h.Failed.IsZero() {
+		v.Failed, v.RetryAt = h.Failed.String(), &h.Until
+	}
+	return v
+}
+
+// notes are what people should know of it.
+func (v holdingView) notes() (all string) {
+	if !v.Sold {
+		all += " (below its minimum, not sold)"
+	}
+	if v.RetryAt != nil {
+		all += fmt.Sprintf(" (a transfer did not bring %s home, tried again at %s)", v.Failed, v.RetryAt.Format("15:04:05 MST"))
+	}
+	return all
 }
 
 // Run shows the wallets.
@@ -177,7 +201,7 @@ func (c *treasuryShowCmd) Run(ctx context.Context, out *output) error {
 	}
 	views := make([]holdingView, 0, len(all))
 	for _, h := range all {
-		views = append(views, holdingView{h.Asset.String(), h.Hot.String(), h.Hot.Reserved.String(), h.Hot.Free().String(), h.Lying.String(), !h.Short})
+		views = append(views, holdingOf(h))
 	}
 	if c.JSON {
 		return json.NewEncoder(out.Out).Encode(map[string]any{"holdings": views})
@@ -185,11 +209,7 @@ func (c *treasuryShowCmd) Run(ctx context.Context, out *output) error {
 	w := tabwriter.NewWriter(out.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "wallet\treserved\tfree\ton deposit addresses\t asset\t")
 	for _, v := range views {
-		note := ""
-		if !v.Sold {
-			note = " (below its minimum, not sold)"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t %s%s\t\n", v.Hot, v.Reserved, v.Free, v.Deposits, v.Asset, note)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t %s%s\t\n", v.Hot, v.Reserved, v.Free, v.Deposits, v.Asset, v.notes())
 	}
 	return w.Flush()
 }

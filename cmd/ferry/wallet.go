@@ -24,6 +24,7 @@ type walletCmd struct {
 	Init      walletInitCmd      `cmd:"" help:"Make a new seed, and show its words once."`
 	Restore   walletRestoreCmd   `cmd:"" help:"Make a seed file again from its words."`
 	Addresses walletAddressesCmd `cmd:"" help:"Show the addresses that a seed has."`
+	Sweep     walletSweepCmd     `cmd:"" help:"Bring deposits home to the hot wallet now, instead of when it is worth it."`
 	Sweeper   walletSweeperCmd   `cmd:"" help:"Print the contract that brings deposits home on EVM chains, to be deployed."`
 }
 

@@ -36,7 +36,7 @@ func (d *Door) answer(c *Call, v any) error {
 	}
 	switch v := v.(type) {
 	case nil:
-		if c.op != nil && c.op.Out != nil {
+		if c.op != nil && (c.op.Out != nil || status == http.StatusSwitchingProtocols) {
 			return fmt.Errorf("%s promises an answer and gave none", c.op.ID)
 		}
 		c.send(status, nil, false)
@@ -44,6 +44,8 @@ func (d *Door) answer(c *Call, v any) error {
 	case *Raw:
 		c.raw(status, v)
 		return nil
+	case *Switch:
+		return c.switchOver(v)
 	}
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()

@@ -96,8 +96,14 @@ func (c *Call) Proof() Shown {
 	return s
 }
 
-// Headers are all values of a request header.
-func (c *Call) Headers(name string) []string { return c.asked.header.Values(name) }
+// Headers are all values of a request header. Upgrade has none where the connection
+// cannot go on in another protocol: it is to be ignored there.
+func (c *Call) Headers(name string) []string {
+	if name == "Upgrade" && !c.switches() {
+		return nil
+	}
+	return c.asked.header.Values(name)
+}
 
 // SetHeader sets a header of the answer.
 func (c *Call) SetHeader(name, value string) { c.out.Set(name, value) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -81,6 +82,10 @@ type writer interface {
 	// send sends the answer, once. The body is not kept, unless it lasts: then it never
 	// changes.
 	send(status int, header *Fields, body []byte, lasts bool)
+	// switches reports whether the connection can be given away, and handOver does it
+	// after sending the head of the answer, instead of send.
+	switches() bool
+	handOver(head []byte, take func(net.Conn, []byte)) error
 }
 
 // serve answers one request with a call that is empty.

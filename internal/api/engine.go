@@ -75,6 +75,7 @@ func (e *engine) server() *fasthttp.Server {
 		Concurrency:        maxConnections,
 		Logger:             connectionLog{e.door.cfg.Log},
 
+		KeepHijackedConns:            true, // whoever took one closes it
 		CloseOnShutdown:              true,
 		DisablePreParseMultipartForm: true,
 		NoDefaultServerHeader:        true,
@@ -212,6 +213,19 @@ func (x *exchange) send(status int, header *Fields, body []byte, lasts bool) {
 	case len(body) > 0:
 		r.SetBody(body)
 	}
+}
+
+// switches implements writer.
+func (x *exchange) switches() bool { return x.ctx.Request.Header.IsHTTP11() }
+
+// handOver implements writer.
+func (x *exchange) handOver(head []byte, take func(net.Conn, []byte)) error {
+	x.ctx.HijackSetNoResponse(true)
+	x.ctx.Hijack(func(read net.Conn) {
+		conn := read.(interface{ UnsafeConn() net.Conn }).UnsafeConn()
+		handOver(conn, head, func() []byte { return buffered(read) }, take)
+	})
+	return nil
 }
 
 // patient lets connections end so that the other side gets what was sent to it last.

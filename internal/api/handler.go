@@ -1,7 +1,9 @@
 package api
 
 import (
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -30,11 +32,33 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			a.lost = errBodyLate.Because(err)
 		}
 	}
-	d.serve(&Call{}, &a, plain{w})
+	d.serve(&Call{}, &a, plain{w, r})
 }
 
 // plain writes an answer to a server of net/http.
-type plain struct{ to http.ResponseWriter }
+type plain struct {
+	to   http.ResponseWriter
+	from *http.Request
+}
+
+// switches implements writer.
+func (p plain) switches() bool {
+	_, ok := p.to.(http.Hijacker)
+	return ok && p.from.ProtoMajor == 1 && p.from.ProtoMinor >= 1
+}
+
+// handOver implements writer.
+func (p plain) handOver(head []byte, take func(net.Conn, []byte)) error {
+	conn, read, err := http.NewResponseController(p.to).Hijack()
+	if err != nil {
+		return fmt.Errorf("take a connection over: %w", err)
+	}
+	handOver(conn, head, func() []byte {
+		early, _ := read.Reader.Peek(read.Reader.Buffered())
+		return append([]byte(nil), early...)
+	}, take)
+	return nil
+}
 
 func (p plain) send(status int, header *Fields, body []byte, _ bool) {
 	for _, f := range header.all {

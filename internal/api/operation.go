@@ -76,7 +76,8 @@ type Operation struct {
 	// Cache is how long anybody may keep a good answer; zero is not at all.
 	Cache time.Duration
 
-	// Do does the work. The value becomes the body; the error should be a fault.
+	// Do does the work. The value becomes the body; the error should be a fault. A row
+	// whose Status is 101 answers a Switch, and only such a row.
 	Do func(*Call) (any, error)
 }
 

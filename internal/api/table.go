@@ -60,6 +60,8 @@ func checkRow(o *Operation) error {
 		return fmt.Errorf("its path %q is not of the form /v2/names/{name}", o.Path)
 	case o.Do == nil:
 		return fmt.Errorf("it does nothing")
+	case o.Status == http.StatusSwitchingProtocols && (o.Method != http.MethodGet || o.Out != nil || o.Cache > 0):
+		return fmt.Errorf("it goes on in another protocol and is no GET without an answer")
 	case o.In != nil && !contract.Takes(o.Method):
 		return fmt.Errorf("a %s has no body", o.Method)
 	case inside && o.Summary == "":

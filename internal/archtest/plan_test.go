@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -40,7 +40,7 @@ var plan = map[string]string{
 	"market": "money chain fault integrator quote",
 	"desk":   "money chain fault secret integrator quote order access limit market settle",
 	"hooks":  "fault secret integrator order feed",
-	"office": "money chain fault secret integrator order hooks", // order for what an operator is asked about
+	"office": "money chain fault secret integrator order treasury hooks", // order for what an operator is asked about
 	"report": "money chain fault integrator quote order access",
 	// treasury keeps the wallets: deposit addresses, bringing deposits home, what is left.
 	"treasury": "money chain fault order ledger send",
@@ -68,6 +68,8 @@ var plan = map[string]string{
 	"api/contract":      below + " api/wire",
 	"api/routes":        below + " api api/wire",
 	"api/operator":      below + " api/wire",
+	// socket carries texts and knows nothing of what they are about.
+	"api/socket": "fault",
 	// contracttest reads the document as a stranger would: it knows none of our rooms.
 	"api/contract/contracttest": "",
 	// floor 4: assembly
@@ -104,7 +106,7 @@ var inTests = map[string]string{
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",
-	"api":               "api/contract/contracttest",
+	"api":               "api/contract/contracttest api/socket",
 	"api/contract":      "api/contract/contracttest",
 	"daemon":            helpers + " house",
 	"dev":               helpers,

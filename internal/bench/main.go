@@ -44,6 +44,9 @@ var benches = []bench{
 	{"scan-bitcoin", runScanBitcoin},
 	{"scan-evm", runScanEVM},
 	{"settlement", runSettlement},
+	{"sockets-memory", runSocketsMemory},
+	{"fanout", runFanout},
+	{"fanout-p99", runFanoutLate},
 }
 
 func main() {
@@ -64,6 +67,7 @@ func run() (err error) {
 	flag.StringVar(&o.engine, "engine", "", "run on this engine only: SQLite or PostgreSQL")
 	child := flag.String("child", "", "for the bench itself: measure the memory of a daemon over this database")
 	server := flag.String("serve", "", "for the bench itself: be this server")
+	listening := flag.String("crowd", "", "for the bench itself: be so many connections to a server")
 	database := flag.String("database", "", "for the bench itself: the database of the server")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	flag.Parse()
@@ -72,6 +76,9 @@ func run() (err error) {
 	defer stop()
 	if *child != "" {
 		return measureDaemon(ctx, *child)
+	}
+	if *listening != "" {
+		return runCrowd(*listening)
 	}
 	if *server != "" {
 		if *database == "" {

@@ -68,6 +68,10 @@ func serve(ctx context.Context, kind string) (err error) {
 		return serveHandler(ctx, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	case codecKind:
 		return serveHandler(ctx, codec)
+	case socketKind:
+		return errors.Join(raiseFiles(), serveSocket(ctx))
+	case writesKind:
+		return errors.Join(raiseFiles(), serveWrites(ctx))
 	case doorKind, loggedKind:
 		return serveDoor(ctx, kind == loggedKind)
 	}

@@ -42,6 +42,9 @@ func TestEveryPresetIsInTheExampleForPublicNetworks(t *testing.T) {
 		if one.Kind != config.RPC || one.Nodes.Quorum < 2 || one.Explorer.Tx == "" || one.Explorer.Address == "" || one.BlockTime == 0 {
 			t.Errorf("%s is not whole: %+v", one.Slug, one)
 		}
+		if (one.Nodes.Genesis == "") != (one.Family == chain.Bitcoin) { // whose network says it
+			t.Errorf("the first block of %s is %q", one.Slug, one.Nodes.Genesis)
+		}
 		for _, a := range one.Assets {
 			found := false
 			for _, k := range c.Tokens {
@@ -116,6 +119,8 @@ func TestWhatARealChainMustNotBe(t *testing.T) {
 		"no seed":        {`seedFile = "ferry.seed"`, ``, "wallet.seedFile: is missing; chain eip155:1 pays with real money"},
 		"seed twice":     {`seedFile = "ferry.seed"`, `seedFile = "ferry.seed"` + "\nsignerSocket = \"s\"", "wallet.signerSocket: and a seed are both given"},
 		"bitcoin's":      {`preset = "ethereum"`, `preset = "ethereum"` + "\nnetwork = \"mainnet\"", "chains[0].network: is for chains of the family bitcoin"},
+		"no block":       {`preset = "ethereum"`, `preset = "ethereum"` + "\ngenesis = \"0xD4E5\"", "chains[0].genesis: is not the hash of a block"},
+		"known":          {`preset = "ethereum"`, `preset = "bitcoin"` + "\ngenesis = \"00\"", "chains[0].genesis: is not for chains of the family bitcoin"},
 		"simulated":      {`preset = "ethereum"`, `preset = "ethereum"` + "\nkind = \"sim\"", "chains[0].nodes: is for chains of real nodes"},
 		"no place":       {`preset = "ethereum"`, `preset = "ethereum"` + "\nexplorerTx = \"https://x.example/\"", "chains[0].explorerTx: is not a page"},
 	} {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"ferry/internal/chain"
@@ -26,9 +27,12 @@ type Nodes struct {
 	GasOracle string
 	// Network is Bitcoin's: mainnet, testnet, signet or regtest.
 	Network string
-	// Genesis is the hash of Solana's first block.
+	// Genesis is the hash of the first block: of Solana, and of EVM where it is known.
 	Genesis string
 }
+
+// firstBlock is the hash of a block of the family evm.
+var firstBlock = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 
 // readNodes reads what only a chain of real nodes has.
 func readNodes(r *reader, t table, c Chain) Nodes {
@@ -74,8 +78,11 @@ func readNodes(r *reader, t table, c Chain) Nodes {
 	if c.Family == chain.Solana && n.Genesis == "" {
 		r.missing(t, "genesis", "without the hash of its first block a node of another cluster would be believed")
 	}
-	if c.Family != chain.Solana && n.Genesis != "" {
-		r.refuse(t.key("genesis"), "is for chains of the family solana; leave it out")
+	if c.Family == chain.Bitcoin && n.Genesis != "" {
+		r.refuse(t.key("genesis"), "is not for chains of the family bitcoin, whose network says it; leave it out")
+	}
+	if c.Family == chain.EVM && n.Genesis != "" && !firstBlock.MatchString(n.Genesis) {
+		r.refuse(t.key("genesis"), "is not the hash of a block; write 0x and 64 small hexadecimal digits")
 	}
 	return n
 }

@@ -9,6 +9,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/feed"
+	"ferry/internal/office"
 	"ferry/internal/order"
 	"ferry/internal/send"
 	"ferry/internal/settle"
@@ -72,12 +73,12 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 	if cfg.Log == nil {
 		return nil, errors.New("daemon: no logger is given; trouble must be told to somebody")
 	}
-	d := &Daemon{log: cfg.Log, looks: map[chain.ID]bell{}, bells: bells{settle: newBell(), send: map[chain.ID]bell{}}}
+	d := &Daemon{log: cfg.Log, looks: map[chain.ID]bell{}, bells: bells{settle: newBell(), sweep: newBell(), send: map[chain.ID]bell{}}}
 	for _, c := range cfg.Chains {
 		d.looks[c.ID], d.bells.send[c.ID] = newBell(), newBell()
 		d.every = append(d.every, c.Every)
 	}
-	st = ringing{st, d.bells}
+	st = ringing{st, d.bells, cfg.Log}
 	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}
 	for _, c := range cfg.Chains {
 		if _, twice := ports.Costs[c.ID]; twice {
@@ -140,6 +141,12 @@ func newAuditor(cfg Config, st Store) (*treasury.Auditor, error) {
 		return nil, nil //nolint:nilnil // there is nothing to compare, which is no error
 	}
 	return treasury.NewAuditor(order.HotWallet, st, all...)
+}
+
+// Sweeper is who brings deposits home, for an operator; false where they stay where
+// they are.
+func (d *Daemon) Sweeper() (office.Sweeper, bool) {
+	return hurrier{d.sweeper, d.bells.sweep}, d.sweeper != nil
 }
 
 // Look has the watcher of a chain look now instead of at its next turn.

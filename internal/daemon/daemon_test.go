@@ -64,6 +64,7 @@ type town struct {
 	t     *testing.T
 	clock *daemon.Clock
 	first *daemon.Daemon
+	all   []*daemon.Daemon
 	ends  <-chan feed.Entry // of orders
 	stop  func()            // ends everything and waits for it
 
@@ -112,6 +113,7 @@ func newTownOf(t *testing.T, o house.Options, processes int, pace daemon.Pace) *
 		if err != nil {
 			t.Fatal(err)
 		}
+		w.all = append(w.all, d)
 		if n == 0 { // the watchers find their feet before anybody pays
 			if err := d.Step(t.Context(), w.clock.Now); err != nil {
 				t.Fatal(err)

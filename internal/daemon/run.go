@@ -45,7 +45,7 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	})
 	if d.sweeper != nil {
 		g.Go(func() error {
-			return d.loop(ctx, beat{"sweep", cmp.Or(p.Sweep, sweepPace), nil}, func() error { return d.sweeper.Step(ctx, now()) })
+			return d.loop(ctx, beat{"sweep", cmp.Or(p.Sweep, sweepPace), d.bells.sweep}, func() error { return d.sweeper.Step(ctx, now()) })
 		})
 	}
 	if d.auditor != nil {

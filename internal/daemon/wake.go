@@ -2,12 +2,14 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/order"
 	"ferry/internal/send"
 	"ferry/internal/settle"
+	"ferry/internal/treasury"
 )
 
 // bell is rung by one loop to have another look at once. A bell that was rung already
@@ -27,7 +29,20 @@ func (b bell) ring() {
 // lost, only late: every loop also looks by itself.
 type bells struct {
 	settle bell
+	sweep  bell
 	send   map[chain.ID]bell
+}
+
+// hurrier brings deposits home, and at once where somebody is in a hurry.
+type hurrier struct {
+	*treasury.Sweeper
+	sweep bell
+}
+
+// Hurry implements office.Sweeper.
+func (h hurrier) Hurry(id chain.ID, now time.Time) {
+	h.Sweeper.Hurry(id, now)
+	h.sweep.ring()
 }
 
 // teller rings for the work that a fact may have left.
@@ -49,6 +64,7 @@ func (t teller) Tell(ctx context.Context, id order.ID, ev order.Event, now time.
 type ringing struct {
 	Store
 	bells bells
+	log   *slog.Logger
 }
 
 // Wish implements settle.Store and send.Store.
@@ -71,9 +87,17 @@ func (r ringing) Sweep(ctx context.Context, t send.Transfer, now time.Time) erro
 
 // End implements send.Store.
 func (r ringing) End(ctx context.Context, id send.ID, res send.Result, now time.Time) error {
-	err := r.Store.End(ctx, id, res, now)
-	if err == nil {
-		r.bells.settle.ring()
+	if err := r.Store.End(ctx, id, res, now); err != nil {
+		return err
 	}
-	return err
+	r.bells.settle.ring()
+	if !treasury.IsSweep(id) {
+		return nil
+	}
+	r.bells.sweep.ring() // there may be more than comes home at once
+	if res.Fate != chain.Final {
+		r.log.WarnContext(ctx, "a transfer did not bring its deposits home, will be tried again",
+			"transfer", string(id), "fate", res.Fate.String(), "why", res.Why, "pause", treasury.Pause)
+	}
+	return nil
 }

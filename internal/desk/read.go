@@ -95,6 +95,17 @@ func (d *Desk) Events(ctx context.Context, text string, by Seeker, after int64, 
 	return all, right, nil
 }
 
+// Group is the name under which the orders of a session are kept together.
+func (d *Desk) Group(session string) string { return d.group(session) }
+
+// Right is what somebody may do with an order that was read already.
+func (d *Desk) Right(o *order.Order, by Seeker) access.Right {
+	if !by.may(o) {
+		return access.None
+	}
+	return d.ports.Proofs.RightTo(o.ID, o, by.Proof)
+}
+
 // List is the orders of a session, newest first, and where the list goes on. A text
 // that is no session has no orders.
 func (d *Desk) List(ctx context.Context, by Seeker, from order.Place, n int) (all []order.Order, next order.Place, err error) {

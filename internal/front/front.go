@@ -197,6 +197,9 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 		return err
 	}
 	f.Office = office.New(waking{f.db, f.directory.Wake}, families(known.ofs), f.clock.Now)
+	if s, sweeps := f.daemon.Sweeper(); sweeps {
+		f.Office = f.Office.With(s)
+	}
 	f.Operator, err = operator.New(operator.Config{Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log})
 	return err
 }

@@ -198,6 +198,10 @@ func (g gatedStore) Unswept(ctx context.Context, a chain.Asset, n int, now time.
 	return st(g, "Unswept", func() ([]treasury.Lying, error) { return g.in.Unswept(ctx, a, n, now) })
 }
 
+func (g gatedStore) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]treasury.Lying, error) {
+	return st(g, "UnsweptAt", func() ([]treasury.Lying, error) { return g.in.UnsweptAt(ctx, a, on, now) })
+}
+
 func (g gatedStore) Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error) {
 	return st(g, "Sweeping", func() (int, error) { return g.in.Sweeping(ctx, a, from) })
 }

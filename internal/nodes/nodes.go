@@ -29,14 +29,13 @@ type Config struct {
 	FinalDepth uint64
 	URLs       []string
 	Quorum     int
-	Timeout    time.Duration // of one question; zero is the usual
 	Verify     bool          // blocks prove what is in them
 	Trace      bool          // payments by contracts are found
 	MinTip     money.Amount  // of EVM: the least that is offered for a unit of gas; zero is the usual
 	GasOracle  string        // of rollups: the contract that says what data costs beside the gas
 	Sweeper    string        // the contract that brings deposits home; empty where there is none
 	Network    string        // of Bitcoin
-	Genesis    string        // of Solana
+	Genesis    string        // the hash of the first block: of Solana, and of EVM where it is known
 	Funding    time.Duration // how long a user has to pay
 	Log        *slog.Logger
 }
@@ -86,11 +85,11 @@ func Open(ctx context.Context, c Config, keys Signer) (front.Chain, error) {
 }
 
 func (c Config) pool() rpc.Config {
-	return rpc.Config{URLs: c.URLs, Need: c.Quorum, Timeout: c.Timeout}
+	return rpc.Config{URLs: c.URLs, Need: c.Quorum}
 }
 
 func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
-	cfg := evm.Config{ID: c.Told.ID, Nodes: c.pool(), Tag: "finalized", Depth: c.FinalDepth, NoVerify: !c.Verify, NoTrace: !c.Trace, NoProof: !c.Verify, MinTip: c.MinTip}
+	cfg := evm.Config{ID: c.Told.ID, Nodes: c.pool(), Tag: "finalized", Depth: c.FinalDepth, NoVerify: !c.Verify, NoTrace: !c.Trace, Genesis: c.Genesis, MinTip: c.MinTip}
 	for _, a := range c.tokens() {
 		cfg.Tokens = append(cfg.Tokens, evm.Token{Asset: a.Asset, Decimals: a.Decimals})
 	}

@@ -24,6 +24,7 @@ const (
 	IssuedKey           = "key.issued"
 	RevokedKey          = "key.revoked"
 	ResumedChain        = "chain.resumed"
+	HurriedSweep        = "sweep.hurried"
 )
 
 // Entry is one row of the log of what operators did. Before and After are JSON

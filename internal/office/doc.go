@@ -1,5 +1,6 @@
 // Package office is what an operator does about integrators and their keys, and
-// about what waits for a human: halted chains and questions.
+// about what waits for a human: halted chains, questions, and deposits that are to come
+// home now.
 //
 // It guarantees that nothing is changed which could not be served afterwards, that
 // every change is written together with who made it, what was before and what is

@@ -14,12 +14,20 @@ import (
 type Office struct {
 	store  Store
 	codecs Codecs
+	sweeps Sweeper // nil where nobody brings deposits home
 	now    func() time.Time
 }
 
 // New opens an office.
 func New(st Store, codecs Codecs, now func() time.Time) *Office {
 	return &Office{store: st, codecs: codecs, now: now}
+}
+
+// With is the same office with somebody who brings deposits home.
+func (o *Office) With(s Sweeper) *Office {
+	with := *o
+	with.sweeps = s
+	return &with
 }
 
 // clock is now as precisely as it is kept.

@@ -8,6 +8,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/integrator"
 	"ferry/internal/order"
+	"ferry/internal/treasury"
 )
 
 // What a store says.
@@ -50,6 +51,8 @@ type Store interface {
 	Log(ctx context.Context, after int64, n int) ([]Entry, error)
 	// VerifyAudit goes through the whole log.
 	VerifyAudit(ctx context.Context) (Verdict, error)
+	// Enter writes an entry of what changes nothing in the store.
+	Enter(ctx context.Context, e Entry) error
 
 	Board
 }
@@ -76,6 +79,14 @@ type Question struct {
 	Order order.ID
 	Why   order.Reason
 	At    time.Time
+}
+
+// Sweeper brings deposits home.
+type Sweeper interface {
+	// Waiting is what is not home, of one chain or of all where none is named.
+	Waiting(ctx context.Context, id chain.ID, now time.Time) ([]treasury.Waiting, error)
+	// Hurry has it brought home now.
+	Hurry(id chain.ID, now time.Time)
 }
 
 // Codecs read addresses of the families that fees are paid in.

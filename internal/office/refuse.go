@@ -44,6 +44,13 @@ func noHalt(id chain.ID) *fault.Error {
 	return fault.New(fault.NotFound, "halt_not_found", "Chain %q is not halted; list the halts to see which are.", clip(string(id)))
 }
 
+func noSweeps(id chain.ID) *fault.Error {
+	return fault.New(fault.NotFound, "chain_not_found", "No deposits are brought home on chain %q; give the id of a chain of this service, such as eip155:1.", clip(string(id)))
+}
+
+var errNoSweeper = fault.New(fault.Conflict, "sweep_not_possible",
+	"Nobody brings deposits home here; ask the running service, and let its [treasury] table say sweep = true.")
+
 // clip keeps what a caller sent from filling an answer.
 func clip(s string) string {
 	if len(s) > 64 {

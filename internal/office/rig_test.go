@@ -49,7 +49,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
+		if err := db.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
 			t.Error(err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/config"
 	"ferry/internal/ledger"
+	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/store"
 	"ferry/internal/treasury"
@@ -101,7 +102,11 @@ type Holding struct {
 	Asset chain.Asset
 	Hot   ledger.Balance // in the wallet that pays
 	Lying ledger.Balance // on deposit addresses
-	Short bool           // the wallet has less than the configuration asks for, and nothing of it is sold
+	// Failed is how much of that a transfer did not bring home, and Until when all of it
+	// is tried again.
+	Failed money.Amount
+	Until  time.Time
+	Short  bool // the wallet has less than the configuration asks for, and nothing of it is sold
 }
 
 // Holdings are what the books have of every asset of a configuration.
@@ -121,8 +126,32 @@ func Holdings(ctx context.Context, c config.Config) (all []Holding, err error) {
 				return nil, err
 			}
 			h.Short = h.Hot.Free().Less(c.Treasury.Minimums[a])
+			if err := h.failed(ctx, db, time.Now().UTC()); err != nil {
+				return nil, err
+			}
 			all = append(all, h)
 		}
 	}
 	return all, nil
+}
+
+// failed finds what waits because a transfer did not bring it home.
+func (h *Holding) failed(ctx context.Context, db *store.DB, now time.Time) error {
+	const most = 10_000 // the largest; nobody reads on after that
+	found, err := db.Unswept(ctx, h.Asset, most, now.Add(treasury.Pause))
+	if err != nil {
+		return err
+	}
+	for _, l := range found {
+		if !l.After.After(now) {
+			continue
+		}
+		if h.Failed, err = h.Failed.Add(l.Amount); err != nil {
+			return err
+		}
+		if l.After.After(h.Until) {
+			h.Until = l.After
+		}
+	}
+	return nil
 }

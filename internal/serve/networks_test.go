@@ -36,7 +36,7 @@ func TestAddressesOfPublicTokensHaveTheirChecksums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := regexp.MustCompile(`0x[0-9a-fA-F]{40}`).FindAllString(string(text), -1)
+	written := regexp.MustCompile(`0x[0-9a-fA-F]{40}\b`).FindAllString(string(text), -1)
 	if len(written) < 12 {
 		t.Fatalf("found %d addresses", len(written))
 	}

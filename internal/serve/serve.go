@@ -12,10 +12,12 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api/operator"
+	"ferry/internal/chain"
 	"ferry/internal/config"
 	"ferry/internal/daemon"
 	"ferry/internal/front"
 	"ferry/internal/market"
+	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
 	"ferry/internal/settle"
@@ -115,6 +117,12 @@ func settings(c config.Config, o Options) (front.Config, error) {
 		cfg.Sweep = &treasury.SweepConfig{
 			Account: order.HotWallet, Least: c.Treasury.Least, Enough: c.Treasury.Enough, Age: c.Treasury.Age,
 			Sources: int(c.Treasury.Sources), AtOnce: 4, Share: c.Treasury.Cost, FeeFactor: 6, Hurry: 10 * time.Minute,
+			Signed: map[chain.ID]treasury.FeeLimit{},
+		}
+		for _, one := range c.Chains {
+			if one.Family == chain.Bitcoin {
+				cfg.Sweep.Signed[one.ID] = treasury.FeeLimit{Share: c.Wallet.FeeShare, Small: money.FromUint64(smallFee)}
+			}
 		}
 	}
 	for _, p := range c.Operators {

@@ -231,6 +231,22 @@ func (db *DB) Changes(ctx context.Context, after int64) (office.Changes, error) 
 	}
 }
 
+// Enter implements office.Store.
+func (db *DB) Enter(ctx context.Context, e office.Entry) error {
+	err := db.writer.do(ctx, &op{run: func(t *tx) error {
+		var log logHead
+		if err := t.read(log.question()); err != nil {
+			return err
+		}
+		t.logged(log, e)
+		return nil
+	}})
+	if err != nil {
+		return fmt.Errorf("operators' log: %w", err)
+	}
+	return nil
+}
+
 // LiftHalt implements office.Store.
 func (db *DB) LiftHalt(ctx context.Context, id chain.ID, e office.Entry) (lifted bool, err error) {
 	err = db.writer.do(ctx, &op{run: func(t *tx) error {

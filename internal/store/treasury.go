@@ -22,20 +22,17 @@ const (
 	sqlNextIndex    = `SELECT next FROM wallet_next WHERE chain = $1`
 	sqlSetNextIndex = `INSERT INTO wallet_next (chain, next) VALUES ($1, $2) ON CONFLICT (chain) DO UPDATE SET next = excluded.next`
 	sqlIndexOf      = `SELECT idx FROM wallet_addresses WHERE chain = $1 AND address = $2`
-	sqlUnswept      = `SELECT d.id, d.address, d.family, w.idx, d.amount, d.first_seen
+	sqlFree         = `SELECT d.id, d.address, d.family, w.idx, d.amount, d.first_seen, d.sweep_after
 FROM deposits d JOIN wallet_addresses w ON w.chain = d.chain AND w.address = d.address
 WHERE d.chain = $1 AND d.asset = $2 AND d.swept_by = '' AND d.stage = 'final' AND NOT d.untold
-  AND d.sweep_after <= $3 AND d.height <= (SELECT t.final FROM tracks t WHERE t.chain = d.chain)
-ORDER BY LENGTH(d.amount) DESC, d.amount DESC, d.id DESC LIMIT CAST($4 AS BIGINT)`
-	sqlSweeping = `SELECT COUNT(*) FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND sweep = $3`
-	sqlSweepOf  = `SELECT address, asset, amount, swept_by FROM deposits WHERE id = $1 AND stage = 'final' AND NOT untold`
-	sqlMark     = `UPDATE deposits SET swept_by = $1 WHERE id = $2`
-	sqlUnmark   = `UPDATE deposits SET swept_by = '', sweep_after = $1 WHERE id = $2 AND swept_by = $3`
+  AND d.sweep_after <= $3 AND d.height <= (SELECT t.final FROM tracks t WHERE t.chain = d.chain)`
+	sqlUnswept   = sqlFree + ` ORDER BY LENGTH(d.amount) DESC, d.amount DESC, d.id DESC LIMIT CAST($4 AS BIGINT)`
+	sqlUnsweptAt = sqlFree + ` AND d.height >= 0 AND d.address = $4 ORDER BY d.id`
+	sqlSweeping  = `SELECT COUNT(*) FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND sweep = $3`
+	sqlSweepOf   = `SELECT address, asset, amount, swept_by FROM deposits WHERE id = $1 AND stage = 'final' AND NOT untold`
+	sqlMark      = `UPDATE deposits SET swept_by = $1 WHERE id = $2`
+	sqlUnmark    = `UPDATE deposits SET swept_by = '', sweep_after = $1 WHERE id = $2 AND swept_by = $3`
 )
-
-// sweepPause is how long deposits wait that a transfer did not bring home: whatever
-// kept it from landing would keep the next one too.
-const sweepPause = 15 * time.Minute
 
 var newWalletAddresses = inserts(`INSERT INTO wallet_addresses (chain, idx, address)`, "tnt", "")
 
@@ -118,25 +115,38 @@ func (db *DB) AddressIndex(ctx context.Context, id chain.ID, a chain.Address) (i
 }
 
 // Unswept implements treasury.Sweeps.
-func (db *DB) Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]treasury.Lying, error) {
-	var found []treasury.Lying
-	err := db.engine.read(ctx, ask(func(r row) error {
-		var l treasury.Lying
-		var address, family, amount string
-		var index, since int64
-		if err := r.Scan((*string)(&l.ID), &address, &family, &index, &amount, &since); err != nil {
-			return err
-		}
-		l.Address, l.Index, l.Since = chain.CanonicalAddress(chain.Family(family), address), uint32(index), unmicro(since)
-		var err error
-		l.Amount, err = money.Parse(amount)
-		found = append(found, l)
-		return err
-	}, sqlUnswept, string(a.Chain), a.String(), micro(now), int64(n)))
+func (db *DB) Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) (found []treasury.Lying, err error) {
+	err = db.engine.read(ctx, collect(&found, scanLying, sqlUnswept, string(a.Chain), a.String(), micro(now), int64(n)))
 	if err != nil {
 		return nil, fmt.Errorf("deposits of %s to be swept: %w", a, err)
 	}
 	return found, nil
+}
+
+// UnsweptAt implements treasury.Sweeps.
+func (db *DB) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) (found []treasury.Lying, err error) {
+	ss := make([]stmt, 0, len(on))
+	for _, at := range on {
+		ss = append(ss, collect(&found, scanLying, sqlUnsweptAt, string(a.Chain), a.String(), micro(now), at.Text()))
+	}
+	if err := db.engine.read(ctx, ss...); err != nil {
+		return nil, fmt.Errorf("deposits of %s on %d addresses: %w", a, len(on), err)
+	}
+	return found, nil
+}
+
+func scanLying(r row) (l treasury.Lying, err error) {
+	var address, family, amount string
+	var index, since, after int64
+	if err := r.Scan((*string)(&l.ID), &address, &family, &index, &amount, &since, &after); err != nil {
+		return l, err
+	}
+	l.Address, l.Index, l.Since = chain.CanonicalAddress(chain.Family(family), address), uint32(index), unmicro(since)
+	if after > 0 {
+		l.After = unmicro(after)
+	}
+	l.Amount, err = money.Parse(amount)
+	return l, err
 }
 
 // Sweeping implements treasury.Sweeps.
@@ -278,7 +288,7 @@ func (t *tx) resweep(a rested, now time.Time) error {
 func (t *tx) unmark(w send.Transfer, now time.Time) {
 	for _, s := range w.Call.Sources {
 		for _, d := range s.Deposits {
-			t.write(sqlUnmark, micro(now.Add(sweepPause)), string(d), string(w.ID))
+			t.write(sqlUnmark, micro(now.Add(treasury.Pause)), string(d), string(w.ID))
 		}
 	}
 }

@@ -8,5 +8,5 @@
 //
 // It must never sign, send or move anything itself, and never book what is not final:
 // transfers are carried out by send, and booked in the transaction that ends them. The
-// daemon's loop wakes it.
+// daemon's loop wakes it, and an operator who is in a hurry does.
 package treasury

@@ -31,6 +31,8 @@ type Sweeps interface {
 	// chain itself calls final and that no transfer brings home, largest first, at
 	// most n. Those that a transfer did not bring home are left out for a while.
 	Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]Lying, error)
+	// UnsweptAt are all such deposits on some addresses.
+	UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]Lying, error)
 	// Sweeping counts the transfers that bring an asset home to an account and are not final.
 	Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error)
 	// Sweep wishes a transfer and marks its deposits, in one transaction. ErrStale if
@@ -50,7 +52,14 @@ type Lying struct {
 	Index   uint32
 	Amount  money.Amount
 	Since   time.Time // when it was first seen
+	// After is until when it waits because a transfer did not bring it home; zero if
+	// none has failed.
+	After time.Time
 }
+
+// Pause is how long deposits wait that a transfer did not bring home: whatever kept it
+// from landing would keep the next one too.
+const Pause = 15 * time.Minute
 
 // Books are what is compared with the chains.
 type Books interface {
@@ -120,6 +129,12 @@ type Coster interface {
 	Cost(ctx context.Context, c chain.Call) (money.Amount, error)
 	// Own is the address of one of our accounts.
 	Own(from chain.Account) chain.Address
+}
+
+// Wholly is a chain that empties an address whole or not at all, whatever else would be
+// left there. Most take any part.
+type Wholly interface {
+	Whole(a chain.Asset) bool
 }
 
 // Valuer says what an amount is worth.

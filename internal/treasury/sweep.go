@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"ferry/internal/chain"
@@ -31,6 +33,15 @@ type SweepConfig struct {
 	// which its whole budget may be spent.
 	FeeFactor uint64
 	Hurry     time.Duration
+	// Signed are the chains on which a fee that is too much of what is brought home is not
+	// signed. In a hurry, what would cost more there is dust, too.
+	Signed map[chain.ID]FeeLimit
+}
+
+// FeeLimit is how much of an amount a fee may be that is more than Small.
+type FeeLimit struct {
+	Share money.Percent
+	Small money.Amount // in the chain's own coin
 }
 
 // Check refuses a configuration in which a forgotten value would mean "all" or "at any
@@ -50,6 +61,11 @@ func (c SweepConfig) Check() error {
 	case c.FeeFactor == 0 || c.Hurry <= 0:
 		return errors.New("treasury: the fee factor or the time to hurry is not set")
 	}
+	for id, l := range c.Signed {
+		if l.Share <= 0 || l.Share > money.Whole {
+			return fmt.Errorf("treasury: which fees are signed on %s is not set; say a percentage", id)
+		}
+	}
 	return nil
 }
 
@@ -61,10 +77,14 @@ type SweepPorts struct {
 	Assets []chain.Asset // that are brought home
 }
 
-// Sweeper wishes that deposits are brought home.
+// Sweeper wishes that deposits are brought home. It is safe for use by any number of
+// goroutines.
 type Sweeper struct {
 	cfg   SweepConfig
 	ports SweepPorts
+
+	mu   sync.Mutex
+	rush map[chain.Asset]time.Time // what an operator is in a hurry for, and since when
 }
 
 // NewSweeper makes a sweeper.
@@ -80,7 +100,7 @@ func NewSweeper(cfg SweepConfig, p SweepPorts) (*Sweeper, error) {
 			return nil, fmt.Errorf("treasury: chain %s of %s is not served", a.Chain, a)
 		}
 	}
-	return &Sweeper{cfg: cfg, ports: p}, nil
+	return &Sweeper{cfg: cfg, ports: p, rush: map[chain.Asset]time.Time{}}, nil
 }
 
 // Step looks once at every asset. One in trouble does not keep the others waiting.
@@ -110,11 +130,14 @@ func (s *Sweeper) Step(ctx context.Context, now time.Time) error {
 const window = 4
 
 func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error {
-	found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, now)
+	if since, rush := s.rushing(a, now); rush {
+		return s.hurried(ctx, a, since, now)
+	}
+	found, err := s.free(ctx, a, now)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	pile, err := s.pile(ctx, a, found)
+	pile, err := s.pile(ctx, a, found, s.cfg.Least)
 	if err != nil || !s.due(pile, now) {
 		return err
 	}
@@ -122,11 +145,56 @@ func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error
 	if err != nil || on >= s.cfg.AtOnce {
 		return err
 	}
-	t, worth, err := s.transfer(ctx, a, pile, now)
-	if err != nil || !worth {
-		return err
+	pile, cost, err := s.fitting(ctx, a, pile)
+	if err != nil {
+		return fmt.Errorf("cost: %w", err)
 	}
-	return s.ports.Store.Sweep(ctx, t, now)
+	if most, err := money.FromUint64(uint64(pile.worth)).Share(s.cfg.Share, money.Down); err != nil || most.Less(money.FromUint64(uint64(max(cost.worth, 0)))) {
+		return err // fees fall too
+	}
+	return s.wish(ctx, a, pile, cost, now)
+}
+
+// free are the largest deposits that no transfer brings home. Where an address is emptied
+// whole, everything that lies on theirs is among them: what somebody sent there unit by
+// unit must not keep the rest from home.
+func (s *Sweeper) free(ctx context.Context, a chain.Asset, now time.Time) ([]Lying, error) {
+	found, err := s.ports.Store.Unswept(ctx, a, window*s.cfg.Sources, now)
+	if err != nil || !s.whole(a) {
+		return apart(found), err
+	}
+	if len(found) < window*s.cfg.Sources {
+		return found, nil
+	}
+	var on []chain.Address
+	for _, l := range found {
+		if !slices.Contains(on, l.Address) {
+			on = append(on, l.Address)
+		}
+	}
+	return s.ports.Store.UnsweptAt(ctx, a, on, now)
+}
+
+// whole reports whether an address is emptied of an asset whole or not at all.
+func (s *Sweeper) whole(a chain.Asset) bool {
+	w, is := s.ports.Chains[a.Chain].(Wholly)
+	return is && w.Whole(a)
+}
+
+// perAddress is how many deposits of one address a transfer takes: on some chains each is
+// an input of its own, and an address on which somebody put more than fit into one must
+// not stay for ever. The rest comes with the next.
+const perAddress = 25
+
+// apart leaves of each address its first deposits, which are the largest.
+func apart(found []Lying) (few []Lying) {
+	seen := map[uint32]int{}
+	for _, l := range found {
+		if seen[l.Index]++; seen[l.Index] <= perAddress {
+			few = append(few, l)
+		}
+	}
+	return few
 }
 
 // heap is what is worth bringing home.
@@ -138,50 +206,69 @@ type heap struct {
 	full    bool // there is more than one transfer empties
 }
 
-// pile puts together what is worth emptying, the largest addresses first.
-func (s *Sweeper) pile(ctx context.Context, a chain.Asset, found []Lying) (heap, error) {
-	var h heap
-	by := map[uint32]*chain.Source{}
-	since := map[uint32]time.Time{}
+// lot is a deposit address with what lies there.
+type lot struct {
+	chain.Source
+	since time.Time
+	worth money.USD
+}
+
+// lots puts together what lies on each address, the largest first.
+func (s *Sweeper) lots(ctx context.Context, a chain.Asset, found []Lying) ([]lot, error) {
+	by := map[uint32]*lot{}
 	for _, l := range found {
-		src := by[l.Index]
-		if src == nil {
-			src = &chain.Source{Address: l.Address, Index: l.Index}
-			by[l.Index] = src
+		at := by[l.Index]
+		if at == nil {
+			at = &lot{Source: chain.Source{Address: l.Address, Index: l.Index}, since: l.Since}
+			by[l.Index] = at
 		}
 		var err error
-		if src.Amount, err = src.Amount.Add(l.Amount); err != nil {
-			return heap{}, fmt.Errorf("address %d: %w", l.Index, err)
+		if at.Amount, err = at.Amount.Add(l.Amount); err != nil {
+			return nil, fmt.Errorf("address %d: %w", l.Index, err)
 		}
-		src.Deposits = append(src.Deposits, l.ID)
-		if first, ok := since[l.Index]; !ok || l.Since.Before(first) {
-			since[l.Index] = l.Since
+		at.Deposits = append(at.Deposits, l.ID)
+		if l.Since.Before(at.since) {
+			at.since = l.Since
 		}
 	}
-	all := make([]*chain.Source, 0, len(by))
-	for _, src := range by {
-		slices.Sort(src.Deposits)
-		all = append(all, src)
-	}
-	slices.SortFunc(all, func(a, b *chain.Source) int { return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.Index, b.Index)) })
-	for _, src := range all {
-		usd, err := s.ports.Valuer.USD(ctx, a, src.Amount)
-		if err != nil {
-			return heap{}, fmt.Errorf("worth of %s: %w", src.Amount, err)
+	all := make([]lot, 0, len(by))
+	for _, at := range by {
+		slices.Sort(at.Deposits)
+		var err error
+		if at.worth, err = s.ports.Valuer.USD(ctx, a, at.Amount); err != nil {
+			return nil, fmt.Errorf("worth of %s: %w", at.Amount, err)
 		}
-		if usd < s.cfg.Least {
+		all = append(all, *at)
+	}
+	slices.SortFunc(all, func(a, b lot) int { return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.Index, b.Index)) })
+	return all, nil
+}
+
+// pile puts together the addresses that hold at least so much, as many as one transfer
+// empties, the largest first.
+func (s *Sweeper) pile(ctx context.Context, a chain.Asset, found []Lying, least money.USD) (heap, error) {
+	all, err := s.lots(ctx, a, found)
+	if err != nil {
+		return heap{}, err
+	}
+	return s.heaped(all, least)
+}
+
+func (s *Sweeper) heaped(all []lot, least money.USD) (h heap, err error) {
+	for _, at := range all {
+		if at.worth < least {
 			break // the rest is worth less
 		}
 		if len(h.sources) == s.cfg.Sources {
 			h.full = true
 			break
 		}
-		if h.total, err = h.total.Add(src.Amount); err != nil {
+		if h.total, err = h.total.Add(at.Amount); err != nil {
 			return heap{}, err
 		}
-		h.sources, h.worth = append(h.sources, *src), h.worth.PlusCapped(usd)
-		if first := since[src.Index]; h.oldest.IsZero() || first.Before(h.oldest) {
-			h.oldest = first
+		h.sources, h.worth = append(h.sources, at.Source), h.worth.PlusCapped(at.worth)
+		if h.oldest.IsZero() || at.since.Before(h.oldest) {
+			h.oldest = at.since
 		}
 	}
 	return h, nil
@@ -192,34 +279,35 @@ func (s *Sweeper) due(h heap, now time.Time) bool {
 	return len(h.sources) > 0 && (h.full || h.worth >= s.cfg.Enough || !now.Before(h.oldest.Add(s.cfg.Age)))
 }
 
-// transfer is the wish for a pile, unless it costs too much of it.
-func (s *Sweeper) transfer(ctx context.Context, a chain.Asset, h heap, now time.Time) (t send.Transfer, worth bool, err error) {
-	h, cost, err := s.fitting(ctx, a, h)
+// cost is what it costs to bring a pile home.
+type cost struct {
+	coins money.Amount // of the chain's own
+	worth money.USD
+}
+
+// wish has a pile brought home.
+func (s *Sweeper) wish(ctx context.Context, a chain.Asset, h heap, c cost, now time.Time) error {
+	budget, err := c.coins.MulDiv(money.FromUint64(s.cfg.FeeFactor), money.FromUint64(1), money.Up)
 	if err != nil {
-		return t, false, fmt.Errorf("cost: %w", err)
-	}
-	usd, err := s.ports.Valuer.USD(ctx, a.Chain.Native(), cost)
-	if err != nil {
-		return t, false, fmt.Errorf("worth of the cost: %w", err)
-	}
-	if most, err := money.FromUint64(uint64(h.worth)).Share(s.cfg.Share, money.Down); err != nil || most.Less(money.FromUint64(uint64(max(usd, 0)))) {
-		return t, false, err // fees fall too
-	}
-	budget, err := cost.MulDiv(money.FromUint64(s.cfg.FeeFactor), money.FromUint64(1), money.Up)
-	if err != nil {
-		return t, false, err
+		return err
 	}
 	ref := a.Ref
 	if ref == "" {
 		ref = "native"
 	}
-	return send.Transfer{
+	return s.ports.Store.Sweep(ctx, send.Transfer{
 		// A sweep that failed is made anew under another name: only its own time and its
 		// first address tell two of them apart.
-		ID:   send.ID(fmt.Sprintf("sweep/%s/%s/%d-%d", a.Chain, ref, now.UnixMicro(), h.sources[0].Index)),
+		ID:   send.ID(fmt.Sprintf("%s%s/%s/%d-%d", sweepPrefix, a.Chain, ref, now.UnixMicro(), h.sources[0].Index)),
 		Call: s.call(a, h), USD: h.worth, MaxFee: budget, Deadline: now.Add(s.cfg.Hurry), WishedAt: now,
-	}, true, nil
+	}, now)
 }
+
+// sweepPrefix begins the names of all sweeps.
+const sweepPrefix = "sweep/"
+
+// IsSweep reports whether a transfer brings deposits home, by its name.
+func IsSweep(id send.ID) bool { return strings.HasPrefix(string(id), sweepPrefix) }
 
 // call is what brings a pile home.
 func (s *Sweeper) call(a chain.Asset, h heap) chain.Call {
@@ -231,20 +319,26 @@ func (s *Sweeper) call(a chain.Asset, h heap) chain.Call {
 // fitting is as much of a pile as its chain takes at once, with what that costs. A chain
 // may take fewer addresses than we would like, and one that it refuses must not keep the
 // others from home.
-func (s *Sweeper) fitting(ctx context.Context, a chain.Asset, h heap) (heap, money.Amount, error) {
+func (s *Sweeper) fitting(ctx context.Context, a chain.Asset, h heap) (heap, cost, error) {
 	for first, n := 0, len(h.sources); ; {
 		part, err := s.part(ctx, a, h, h.sources[first:first+n])
 		if err != nil {
-			return heap{}, money.Amount{}, err
+			return heap{}, cost{}, err
 		}
-		cost, err := s.ports.Chains[a.Chain].Cost(ctx, s.call(a, part))
+		coins, err := s.ports.Chains[a.Chain].Cost(ctx, s.call(a, part))
 		switch {
+		case err == nil:
+			usd, err := s.ports.Valuer.USD(ctx, a.Chain.Native(), coins)
+			if err != nil {
+				err = fmt.Errorf("its worth: %w", err)
+			}
+			return part, cost{coins, usd}, err
 		case !errors.Is(err, send.ErrRefused):
-			return part, cost, err
+			return heap{}, cost{}, err
 		case n > 1:
 			n = (n + 1) / 2
 		case first+1 == len(h.sources):
-			return heap{}, money.Amount{}, err
+			return heap{}, cost{}, err
 		default:
 			first, n = first+1, len(h.sources)-first-1
 		}

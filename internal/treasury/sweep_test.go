@@ -30,6 +30,15 @@ func (s *table) Unswept(_ context.Context, a chain.Asset, n int, _ time.Time) ([
 	return all[:min(n, len(all))], s.err[a.Chain]
 }
 
+func (s *table) UnsweptAt(_ context.Context, a chain.Asset, on []chain.Address, _ time.Time) (found []treasury.Lying, err error) {
+	for _, l := range s.lying[a] {
+		if slices.Contains(on, l.Address) {
+			found = append(found, l)
+		}
+	}
+	return found, s.err[a.Chain]
+}
+
 func (s *table) Sweeping(context.Context, chain.Asset, chain.Account) (int, error) {
 	return s.sweeping, nil
 }
@@ -212,8 +221,11 @@ func TestBringingHomeWithoutLimitsIsRefused(t *testing.T) {
 		"at any price":    func(c *treasury.SweepConfig, _ *treasury.SweepPorts) { c.Share = 0 },
 		"no budget":       func(c *treasury.SweepConfig, _ *treasury.SweepPorts) { c.FeeFactor = 0 },
 		"no hurry":        func(c *treasury.SweepConfig, _ *treasury.SweepPorts) { c.Hurry = 0 },
-		"no assets":       func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Assets = nil },
-		"unserved chain":  func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Chains = nil },
+		"no limit signed": func(c *treasury.SweepConfig, _ *treasury.SweepPorts) {
+			c.Signed = map[chain.ID]treasury.FeeLimit{on: {}}
+		},
+		"no assets":      func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Assets = nil },
+		"unserved chain": func(_ *treasury.SweepConfig, p *treasury.SweepPorts) { p.Chains = nil },
 	} {
 		c, p := sweeping(), ports
 		spoil(&c, &p)

@@ -145,7 +145,7 @@ func (s *schemas) responses(o *Operation) (obj, error) {
 			content[f.Media] = obj{"schema": obj{"type": "string", "description": f.Doc}, "example": f.Example}
 		}
 		good["content"] = content
-	} else if o.Status != http.StatusNoContent {
+	} else if o.Status != http.StatusNoContent && o.Status != http.StatusSwitchingProtocols {
 		good["content"] = obj{media: obj{"schema": obj{"type": "object"}}}
 	}
 	all[strconv.Itoa(o.Status)] = good

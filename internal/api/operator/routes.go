@@ -71,6 +71,7 @@ var routes = map[string]map[string]action{
 	"/halts":                 {http.MethodGet: answers(listHalts)},
 	"/halts/{id}/resume":     {http.MethodPost: answers(resumeChain)},
 	"/queue":                 {http.MethodGet: answers(listQuestions)},
+	"/sweep":                 {http.MethodGet: answers(listUnswept), http.MethodPost: answers(sweep)},
 }
 
 func listIntegrators(c *call) (any, error) {

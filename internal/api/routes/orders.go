@@ -1,10 +1,7 @@
 package routes
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"net/http"
-	"strconv"
 
 	"ferry/internal/access"
 	"ferry/internal/api"
@@ -105,38 +102,10 @@ func (r Rooms) events(c *api.Call) (any, error) {
 		out := wire.Events{Events: []wire.Event{}}
 		for _, h := range all {
 			out.Events = append(out.Events, wire.Event{
-				Seq: int(h.Version), EventID: eventID(id, h.Version), Event: eventName(h), OccurredAt: wire.Time{Time: h.At},
+				Seq: int(h.Version), EventID: wire.EventID(order.ID(id), h.Version), Event: wire.EventName(h.Name, h.From, h.To), OccurredAt: wire.Time{Time: h.At},
 				Data: wire.EventData{OrderID: id, From: string(h.From), To: string(h.To), Version: int(h.Version)},
 			})
 		}
 		return out, nil
 	})
-}
-
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
-
-// eventID is the same for the same event wherever it is shown.
-func eventID(id string, version int64) string {
-	h := sha256.Sum256([]byte("event/" + id + "/" + strconv.FormatInt(version, 10)))
-	return "evt_" + crockford.EncodeToString(h[:16])
-}
-
-// eventNames are what callers call what happened to an order, where that is more
-// than that its status changed.
-var eventNames = map[string]string{
-	"created": "order.created", "deposit_seen": "order.deposit_seen", "deposit_final": "order.deposit_confirmed",
-	"payout_final": "order.payout_sent", "refund_priced": "order.refund_started", "refund_final": "order.refund_sent",
-	"fee_priced": "order.fee_status_changed", "fee_skipped": "order.fee_status_changed", "fee_paid": "order.fee_status_changed", "fee_failed": "order.fee_status_changed",
-	"recovery_priced": "order.recovery_changed", "recovery_dust": "order.recovery_changed", "recovery_final": "order.recovery_changed",
-	"recovery_failed": "order.recovery_changed", "recovery_due": "order.recovery_changed", "deadline_passed": "order.delayed",
-}
-
-func eventName(h desk.Happening) string {
-	if h.To == order.Held && h.From != order.Held {
-		return "order.held"
-	}
-	if name, ok := eventNames[h.Name]; ok {
-		return name
-	}
-	return "order.status_changed"
 }

@@ -98,14 +98,17 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 	if err != nil {
 		return money.Amount{}, err
 	}
+	n := 0
+	for _, s := range call.Sources {
+		n += len(s.Deposits)
+	}
+	if n > maxInputs { // whoever asks takes fewer
+		return money.Amount{}, fmt.Errorf("%w: %d deposits in one transaction; at most %d", send.ErrRefused, n, maxInputs)
+	}
 	if e.rate, err = c.goingRate(ctx); err != nil {
 		return money.Amount{}, err
 	}
 	if len(call.Sources) > 0 {
-		n := 0
-		for _, s := range call.Sources {
-			n += len(s.Deposits)
-		}
 		return amount(feeAt(e.rate, sizeOf(n, c.script))), nil
 	}
 	head, err := c.Head(ctx)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -239,6 +240,24 @@ func sum(as ...money.Amount) money.Amount {
 		panic(err)
 	}
 	return v
+}
+
+func TestASweepOfTooManyCoinsHasNoCost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, setting{})
+	c := chain.Call{Chain: regtest, From: hot, To: b.family.Own(hot), Asset: regtest.Native(), Amount: sat(100_000)}
+	src := chain.Source{Address: b.Deposit(1), Index: 1, Amount: c.Amount}
+	for i := range 101 {
+		src.Deposits = append(src.Deposits, chain.DepositID(fmt.Sprint(i)))
+	}
+	for n, refused := range map[int]bool{100: false, 101: true} {
+		src := src
+		src.Deposits = src.Deposits[:n]
+		c.Sources = []chain.Source{src}
+		if _, err := b.sender.Cost(t.Context(), c); errors.Is(err, send.ErrRefused) != refused || err != nil && !refused {
+			t.Errorf("%d coins: %v", n, err)
+		}
+	}
 }
 
 func TestASweepThatIsWorthLessThanItCostsIsTooDear(t *testing.T) {

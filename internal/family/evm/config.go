@@ -44,6 +44,9 @@ type Config struct {
 	// NoProof is for nodes that prove no state: then a quorum must agree on balances. It
 	// goes with NoVerify: a proof is worth what the header is worth that it leads to.
 	NoProof bool
+	// Genesis is the hash of the first block, by which a node of another chain with the
+	// same number is known; empty where it is not.
+	Genesis string
 	// MinTip and MaxTip bound what is offered per unit of gas, in the smallest unit of
 	// the chain's coin, whatever nodes say is usual.
 	MinTip, MaxTip money.Amount
@@ -107,6 +110,8 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 		return nil, fmt.Errorf("chain %s: %q names no block; write finalized or safe", cfg.ID, cfg.Tag)
 	case !cfg.Oracle.IsZero() && !cfg.NoVerify:
 		return nil, fmt.Errorf("chain %s: what an oracle prices is told beside the receipts' root, so blocks of such a chain cannot be verified", cfg.ID)
+	case cfg.Genesis != "" && common.HexToHash(cfg.Genesis).Hex() != cfg.Genesis:
+		return nil, fmt.Errorf("chain %s: %.80q is no hash of a first block; write 0x and 64 small hexadecimal digits", cfg.ID, cfg.Genesis)
 	case cfg.Tag == "" && cfg.Depth == 0:
 		return nil, fmt.Errorf("chain %s: without a tag it must be said how many blocks make one final", cfg.ID)
 	}
@@ -158,7 +163,8 @@ func tips(cfg Config) (least, most *uint256.Int, err error) {
 	return least, most, nil
 }
 
-// checkNode refuses a node of another chain.
+// checkNode refuses a node of another chain: one with another number, or with the same
+// number and another beginning, as private copies and chains that split off have.
 func (c *Chain) checkNode(ctx context.Context, n *rpc.Node) error {
 	var id quantity
 	if err := n.Call(ctx, &id, "eth_chainId"); err != nil {
@@ -167,8 +173,23 @@ func (c *Chain) checkNode(ctx context.Context, n *rpc.Node) error {
 	if uint64(id) != c.number {
 		return fmt.Errorf("%w: it says %d, and not %d", rpc.ErrWrongChain, uint64(id), c.number)
 	}
+	if c.cfg.Genesis == "" {
+		return nil
+	}
+	first, err := c.byNumber(ctx, n, "0x0")
+	switch {
+	case err != nil:
+		return fmt.Errorf("its first block: %w", err)
+	case !first.ok:
+		return errNoFirst
+	case first.Hash != c.cfg.Genesis:
+		return fmt.Errorf("%w: its first block is %s", rpc.ErrWrongChain, first.Hash)
+	}
 	return nil
 }
+
+// errNoFirst: not knowing how a chain began is no leave to believe it.
+var errNoFirst = errors.New("evm: the node does not show its first block; leave genesis empty to believe it by its number alone")
 
 // ErrSweeper: the sweeper is not the contract that it should be.
 var ErrSweeper = errors.New("evm: the sweeper is another contract than ours, or was made for another account")

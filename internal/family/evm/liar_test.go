@@ -226,6 +226,47 @@ func TestANodeOfAnotherChainIsNotAsked(t *testing.T) {
 	}
 }
 
+// Two chains may have one number, as a private copy and the chain it was copied from
+// have; how they began tells them apart.
+func TestANodeOfAChainThatBeganOtherwiseIsNotAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var first struct{ Hash string }
+	pool, err := rpc.New(rpc.Config{URLs: b.urls[:1], Need: 1})
+	b.ok(err)
+	b.ok(pool.Nodes()[0].Call(t.Context(), &first, "eth_getBlockByNumber", "0x0", false))
+	began := func(hash string) func(c *evm.Config) { return func(c *evm.Config) { c.Genesis = hash } }
+	head := func(c *evm.Chain) error {
+		_, err := c.Head(t.Context())
+		return err
+	}
+	b.ok(head(b.open(began(first.Hash))))
+	other := "0x" + strings.Repeat("1f", 32)
+	if err := head(b.open(began(other))); !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), first.Hash) {
+		t.Errorf("got %v", err)
+	}
+	first0 := func(is any) func(q *question, result any) any {
+		return func(q *question, result any) any {
+			if q.Method == "eth_getBlockByNumber" && string(q.Params[0]) == `"0x0"` {
+				return is
+			}
+			return result
+		}
+	}
+	b.proxies[0].lie(first0(nil))
+	b.ok(head(b.open(began(first.Hash)))) // the others are enough
+	b.proxies[1].lie(first0(nil))
+	if err := head(b.open(began(first.Hash))); err == nil || !strings.Contains(err.Error(), "does not show its first block") {
+		t.Errorf("nodes that do not say how their chain began are believed: %v", err)
+	}
+	b.ok(head(b.open())) // whoever does not ask is not told
+	for _, bad := range []string{"0x1", strings.ToUpper(other), other[2:]} {
+		if _, err := evm.New(t.Context(), evm.Config{ID: chainID, Tag: "finalized", Genesis: bad, Nodes: rpc.Config{URLs: b.urls, Need: 1}}, ring()); err == nil {
+			t.Errorf("%q was taken for a hash", bad)
+		}
+	}
+}
+
 func TestATokenWithOtherDecimalsStopsTheStart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

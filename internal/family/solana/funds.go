@@ -37,7 +37,13 @@ func (c *Chain) rent(ctx context.Context, size uint64) (uint64, error) {
 // lamports is what an address has at least, as enough nodes say: the less of what is
 // final and what is left of it now.
 func (c *Chain) lamports(ctx context.Context, key sol.PublicKey) (uint64, error) {
-	return c.least(ctx, func(ctx context.Context, n *rpc.Node, commitment string) (uint64, error) {
+	final, now, err := c.balances(ctx, key)
+	return min(final, now), err
+}
+
+// balances are what an address has that is final, and what it has now.
+func (c *Chain) balances(ctx context.Context, key sol.PublicKey) (final, now uint64, err error) {
+	return c.both(ctx, func(ctx context.Context, n *rpc.Node, commitment string) (uint64, error) {
 		var w struct {
 			Value *uint64 `json:"value"`
 		}
@@ -57,7 +63,7 @@ func (c *Chain) units(ctx context.Context, l listing, owner sol.PublicKey) (uint
 	if err != nil {
 		return 0, err
 	}
-	return c.least(ctx, func(ctx context.Context, n *rpc.Node, commitment string) (uint64, error) {
+	final, now, err := c.both(ctx, func(ctx context.Context, n *rpc.Node, commitment string) (uint64, error) {
 		w, data, err := accountOf(ctx, n, key, commitment)
 		if err != nil || w == nil {
 			return 0, err
@@ -68,20 +74,20 @@ func (c *Chain) units(ctx context.Context, l listing, owner sol.PublicKey) (uint
 		}
 		return t.units, nil
 	})
+	return min(final, now), err
 }
 
-func (c *Chain) least(ctx context.Context, ask func(ctx context.Context, n *rpc.Node, commitment string) (uint64, error)) (uint64, error) {
-	least := ^uint64(0)
-	for _, commitment := range []string{finalized, confirmed} {
-		v, err := quorum.Reached(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (uint64, error) {
+// both asks for what is final and for what is there now, as enough nodes say.
+func (c *Chain) both(ctx context.Context, ask func(ctx context.Context, n *rpc.Node, commitment string) (uint64, error)) (final, now uint64, err error) {
+	for commitment, v := range map[string]*uint64{finalized: &final, confirmed: &now} {
+		*v, err = quorum.Reached(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (uint64, error) {
 			return ask(ctx, n, commitment)
 		}))
 		if err != nil {
-			return 0, fmt.Errorf("balance at %s: %w", commitment, err)
+			return 0, 0, fmt.Errorf("balance at %s: %w", commitment, err)
 		}
-		least = min(least, v)
 	}
-	return least, nil
+	return final, now, nil
 }
 
 // Funds is what an account of ours can spend of an asset: what is final, without the

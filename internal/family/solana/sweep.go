@@ -28,6 +28,10 @@ func (c *Chain) MaxSources(a chain.Asset) int {
 	return maxTokenSources
 }
 
+// Whole reports whether an address is emptied whole or not at all: one with SOL may
+// keep nothing of it that is too little to stay.
+func (c *Chain) Whole(a chain.Asset) bool { return a.IsNative() }
+
 // planSweep empties deposit addresses into the account, which pays for it: no address
 // needs SOL of its own.
 //
@@ -108,20 +112,22 @@ func (c *Chain) sources(ctx context.Context, p *plan, call chain.Call) ([]source
 	return out, nil
 }
 
-// sweepSOL leaves an address either nothing, which closes it, or enough to stay.
+// sweepSOL leaves an address either nothing, which closes it, or enough to stay. What is
+// left is counted with what is not final yet: a lamport that came a moment ago has the
+// chain refuse the transaction all the same.
 func (c *Chain) sweepSOL(ctx context.Context, p *plan, all []source) error {
 	rent, err := c.rent(ctx, 0)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
-		has, err := c.lamports(ctx, s.key)
+		final, now, err := c.balances(ctx, s.key)
 		if err != nil {
 			return err
 		}
-		switch left := has - min(has, s.amount); {
-		case has < s.amount:
-			return refused("a deposit address has %d final lamports, and not %d", has, s.amount)
+		switch left := now - min(now, s.amount); {
+		case min(final, now) < s.amount:
+			return refused("a deposit address has %d final lamports, and not %d", min(final, now), s.amount)
 		case left > 0 && left < rent:
 			return refused("a deposit address would keep %d lamports, which is less than it needs to stay; they must be brought home too", left)
 		}

@@ -286,6 +286,19 @@ func logFollows(t *testing.T, b *bench) {
 	same(t, must[office.Verdict](t)(b.db.VerifyAudit(t.Context())), office.Verdict{Entries: 3, Head: log[2].Sum})
 }
 
+func entered(t *testing.T, b *bench) {
+	errs := make([]error, racers)
+	together(racers, func(i int) { errs[i] = b.db.Enter(t.Context(), did(office.HurriedSweep, give)) })
+	for _, err := range errs {
+		ok(t, err)
+	}
+	log := b.entries()
+	same(t, len(log), racers)
+	e := did(office.HurriedSweep, give).Seal(1, office.Sum{})
+	same(t, log[0], e)
+	same(t, must[office.Verdict](t)(b.db.VerifyAudit(t.Context())), office.Verdict{Entries: racers, Head: log[racers-1].Sum})
+}
+
 func haltLifted(t *testing.T, b *bench) {
 	lift := func() bool {
 		return must[bool](t)(b.db.LiftHalt(t.Context(), give, did(office.ResumedChain, give)))

@@ -75,6 +75,7 @@ func Run(t *testing.T, open Open) {
 		{"racing changes of the register get numbers of their own", changesRace},
 		{"operators' log follows every change and holds together", logFollows},
 		{"a halt is lifted once and written down", haltLifted},
+		{"what changes nothing in the store is written down in a row", entered},
 		{"a cancelled caller leaves the queue", cancelled},
 		{"a closed database says so", closed},
 	}) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -155,21 +156,29 @@ func unswept(t *testing.T, b *bench) {
 	same(t, b.unswept(start), []treasury.Lying{ls[3], ls[1], ls[0], ls[2]})
 	same(t, must[[]treasury.Lying](t)(b.db.Unswept(t.Context(), giveAsset, 2, start)), []treasury.Lying{ls[3], ls[1]})
 	same(t, len(must[[]treasury.Lying](t)(b.db.Unswept(t.Context(), give.Native(), 9, start))), 0)
+	at := func(x chain.Asset, on ...chain.Address) []treasury.Lying {
+		return must[[]treasury.Lying](t)(b.db.UnsweptAt(t.Context(), x, on, start))
+	}
+	same(t, at(giveAsset, ls[2].Address, addr("nobody"), ls[0].Address), []treasury.Lying{ls[2], ls[0]})
+	same(t, len(at(give.Native(), ls[2].Address)), 0)
+	same(t, len(at(giveAsset)), 0)
 	// Seen, final and not told, and told but not final for the chain itself: not yet.
 	o := b.create()
 	first := must[uint32](t)(b.db.LeaseAddresses(t.Context(), give, 1))
 	ok(t, b.db.KeepAddresses(t.Context(), give, first, []chain.Address{o.DepositTo}))
 	d := deposit(o, "late", 5000)
-	at := b.track().Cursor
-	next := block(at.Height+1, "a")
-	b.advance(at, next, d)
+	cursor := b.track().Cursor
+	next := block(cursor.Height+1, "a")
+	b.advance(cursor, next, d)
 	same(t, len(b.unswept(start)), 4)
+	same(t, len(at(giveAsset, o.DepositTo)), 0)
 	ok(t, b.db.Ripen(t.Context(), give, next, b.unripe()))
 	same(t, len(b.unswept(start)), 4)
 	ok(t, b.db.Told(t.Context(), d.ID, watch.Point{}, watch.Point{Sighting: 1, Stage: watch.Final}))
 	same(t, len(b.unswept(start)), 4)
 	ok(t, b.db.Caught(t.Context(), give, next.Height, start))
 	same(t, b.unswept(start)[0].ID, d.ID)
+	same(t, at(giveAsset, o.DepositTo), b.unswept(start)[:1])
 }
 
 func sweepFinal(t *testing.T, b *bench) {
@@ -204,12 +213,23 @@ func sweepDead(t *testing.T, b *bench) {
 	b.holds("1000000000", "1900", 0)
 	same(t, len(b.unswept(start.Add(time.Minute))), 0) // whatever it was is not over yet
 	later := start.Add(time.Hour)
-	same(t, b.unswept(later), ls)
+	same(t, b.unswept(later), paused(ls, start))
+	same(t, len(b.unswept(start.Add(treasury.Pause-1))), 0)
+	same(t, b.unswept(start.Add(treasury.Pause)), paused(ls, start))
 	ok(t, b.sweep("sweep/2", ls...))
 	ok(t, b.db.Keep(t.Context(), "sweep/2", attempt(1, "tx2", "n1")))
 	ok(t, b.db.End(t.Context(), "sweep/2", send.Result{Fate: chain.Reverted, Tx: "tx2", Cost: amount(5), Block: block(8, "g")}, later))
 	b.holds("1000000000", "1900", 5)
-	same(t, b.unswept(later.Add(time.Hour)), ls)
+	same(t, b.unswept(later.Add(time.Hour)), paused(ls, later))
+}
+
+// paused are deposits that a transfer did not bring home.
+func paused(ls []treasury.Lying, at time.Time) []treasury.Lying {
+	ls = slices.Clone(ls)
+	for i := range ls {
+		ls[i].After = at.Add(treasury.Pause)
+	}
+	return ls
 }
 
 func sweepStale(t *testing.T, b *bench) {
@@ -296,7 +316,7 @@ func sweepAgain(t *testing.T, b *bench) {
 	rest(chain.Reverted, 8, 3)
 	b.holds("1000000000", "1000", 3)
 	later := start.Add(time.Hour)
-	same(t, b.unswept(later), ls)
+	same(t, b.unswept(later), paused(ls, start))
 	// Another brings it home meanwhile; then the chain goes back once more, and this
 	// time the first one lands and the other fails.
 	b.landed("sweep/2", chain.Final, ls...)

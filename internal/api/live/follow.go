@@ -1,0 +1,238 @@
+package live
+
+import (
+	"context"
+	"errors"
+
+	"ferry/internal/access"
+	"ferry/internal/api/wire"
+	"ferry/internal/desk"
+	"ferry/internal/feed"
+	"ferry/internal/order"
+	"ferry/internal/report"
+)
+
+// followOrder follows one order.
+func (c *conn) followOrder(a *asking) error {
+	var m wire.SubscribeOrder
+	if err := wire.Decode(a.text, &m); err != nil {
+		return err
+	}
+	return c.proven(a, func() error {
+		who := c.principal()
+		by := c.seeker(&who, m.Params.SessionID, m.Params.Verify)
+		o, right, err := c.live.ports.Desk.Read(c.live.running, m.Params.OrderID, by)
+		if err != nil {
+			return err
+		}
+		s := c.add("order")
+		if s == nil {
+			return nil
+		}
+		s.log = &log{
+			number: func(e *feed.Entry) int64 { return e.Version },
+			right:  func(*feed.Entry) access.Right { return right },
+			read: func(ctx context.Context, after int64, n int) ([]feed.Entry, error) {
+				return c.live.ports.History.OrderLog(ctx, o.ID, after, n)
+			},
+		}
+		if !s.listen(feed.OfOrder(o.ID)) {
+			return nil
+		}
+		if m.After != nil && int64(*m.After) <= o.Version {
+			return s.goOn(a, int64(*m.After), o.Version)
+		}
+		// What it is now, which is not before what was heard of it meanwhile.
+		if o, _, err = c.live.ports.Desk.Read(c.live.running, string(o.ID), by); err != nil {
+			return c.abandon(s, err)
+		}
+		return s.beginAt(a, m.After, o.Version, func() any {
+			return wire.OrderSnapshot{
+				Type: "snapshot", SubscriptionID: s.id, Seq: int(o.Version),
+				Data: wire.SnapshotOrder{Order: c.live.ports.Show.Order(&o, right, c.live.cfg.Now())},
+			}
+		})
+	})
+}
+
+// goOn takes a subscription on from what the client has.
+func (s *sub) goOn(a *asking, after, head int64) error {
+	s.told.Store(after)
+	s.accepted(a.id, head, head-after)
+	if after == head && s.settled() {
+		return nil
+	}
+	s.replay()
+	return nil
+}
+
+// beginAt begins a subscription with a snapshot of how everything is at a number. Where
+// the client asked for what came after one that was never given, it is told.
+func (s *sub) beginAt(a *asking, asked *int, head int64, snapshot func() any) error {
+	s.told.Store(head)
+	s.accepted(a.id, head, 0)
+	if asked != nil {
+		s.conn.send(wire.ResyncRequired{Type: "resync_required", SubscriptionID: s.id, Reason: s.why(*asked, head), Seq: int(head)})
+	}
+	s.conn.send(snapshot())
+	if !s.settled() {
+		s.replay()
+	}
+	return nil
+}
+
+// why a client cannot go on from the number it has.
+func (s *sub) why(asked int, head int64) string {
+	if int64(asked) > head {
+		return "unknown_seq"
+	}
+	return "retention_exceeded"
+}
+
+// sessionOrders is how many orders a snapshot of a session has.
+const sessionOrders = 100
+
+// followSession follows all orders of a session.
+func (c *conn) followSession(a *asking) error {
+	var m wire.SubscribeSession
+	if err := wire.Decode(a.text, &m); err != nil {
+		return err
+	}
+	return c.proven(a, func() error {
+		who := c.principal()
+		by := c.seeker(&who, m.Params.SessionID, "")
+		ports, group := &c.live.ports, c.live.ports.Desk.Group(m.Params.SessionID)
+		s := c.add("session")
+		if s == nil {
+			return nil
+		}
+		s.log = &log{
+			number: (*feed.Entry).InSession,
+			right: func(e *feed.Entry) access.Right {
+				if right := ports.Desk.Right(e.Now, by); right == access.Act {
+					return right
+				}
+				return access.None
+			},
+			read: func(ctx context.Context, after int64, n int) ([]feed.Entry, error) {
+				return ports.History.SessionLog(ctx, group, after, n)
+			},
+		}
+		if !s.listen(feed.OfSession(group)) {
+			return nil
+		}
+		return c.beginSession(a, s, &m, by)
+	})
+}
+
+// beginSession goes on from what the client has, or shows what there is.
+func (c *conn) beginSession(a *asking, s *sub, m *wire.SubscribeSession, by desk.Seeker) error {
+	ctx, ports := c.live.running, &c.live.ports
+	orders, _, err := ports.Desk.List(ctx, by, order.Place{}, 1)
+	if err != nil {
+		return c.abandon(s, err)
+	}
+	if len(orders) == 0 {
+		ports.Access.Failed(by.Who, a.at)
+	}
+	head, err := c.headOf(ctx, orders)
+	if err != nil {
+		return c.abandon(s, err)
+	}
+	if m.After != nil && int64(*m.After) <= head {
+		// Only where the log can be read is it promised.
+		missed, err := s.log.read(ctx, int64(*m.After), replayPage)
+		if err != nil && !errors.Is(err, feed.ErrTooWide) {
+			return c.abandon(s, err)
+		}
+		if err == nil && len(missed) < replayPage {
+			s.told.Store(int64(*m.After))
+			s.accepted(a.id, head, int64(len(missed)))
+			s.replay()
+			return nil
+		}
+	}
+	if orders, _, err = ports.Desk.List(ctx, by, order.Place{}, sessionOrders); err != nil {
+		return c.abandon(s, err)
+	}
+	shown := wire.Orders{Orders: []wire.Order{}}
+	s.remember(orders)
+	for i := range orders {
+		shown.Orders = append(shown.Orders, ports.Show.Order(&orders[i], access.Act, c.live.cfg.Now()))
+	}
+	return s.beginAt(a, m.After, head, func() any {
+		return wire.SessionSnapshot{Type: "snapshot", SubscriptionID: s.id, Seq: int(head), Data: shown}
+	})
+}
+
+// headOf is the newest number that a session with these orders may have: that of its
+// integrator's log, or of its only order.
+func (c *conn) headOf(ctx context.Context, orders []order.Order) (int64, error) {
+	if len(orders) == 0 {
+		return 0, nil
+	}
+	if whose := orders[0].Integrator; whose != "" {
+		return c.live.ports.History.IntegratorHead(ctx, whose)
+	}
+	return orders[0].Version, nil
+}
+
+// remember keeps the versions of what a snapshot shows: what is heard of them later may
+// be older.
+func (s *sub) remember(orders []order.Order) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = make(map[order.ID]int64, len(orders))
+	for i := range orders {
+		s.seen[orders[i].ID] = orders[i].Version
+	}
+}
+
+// integratorOrders is how many orders a snapshot of an integration has.
+const integratorOrders = 50
+
+// followIntegrator follows the orders of a whole integration.
+func (c *conn) followIntegrator(a *asking) error {
+	var m wire.SubscribeIntegratorOrders
+	if err := wire.Decode(a.text, &m); err != nil {
+		return err
+	}
+	if err := c.serverKey(); err != nil {
+		return err
+	}
+	ctx, ports, whose := c.live.running, &c.live.ports, c.principal().Integrator.ID
+	s := c.add("integrator_orders")
+	if s == nil {
+		return nil
+	}
+	s.log = &log{
+		view:   forIntegrator,
+		number: func(e *feed.Entry) int64 { return e.Number },
+		right:  func(*feed.Entry) access.Right { return access.Act },
+		read: func(ctx context.Context, after int64, n int) ([]feed.Entry, error) {
+			return ports.History.IntegratorLog(ctx, whose, after, n)
+		},
+	}
+	if !s.listen(feed.OfIntegrator(whose)) {
+		return nil
+	}
+	head, err := ports.History.IntegratorHead(ctx, whose)
+	if err != nil {
+		return c.abandon(s, err)
+	}
+	if m.After != nil && int64(*m.After) <= head {
+		return s.goOn(a, int64(*m.After), head)
+	}
+	page, err := ports.Report.Orders(ctx, whose, report.Filter{Updated: true}, order.Place{}, integratorOrders)
+	if err != nil {
+		return c.abandon(s, err)
+	}
+	s.remember(page.Orders)
+	shown := wire.AttributedOrders{Orders: []wire.AttributedOrder{}}
+	for i := range page.Orders {
+		shown.Orders = append(shown.Orders, ports.Show.Attributed(&page.Orders[i]))
+	}
+	return s.beginAt(a, m.After, head, func() any {
+		return wire.IntegratorSnapshot{Type: "snapshot", SubscriptionID: s.id, Seq: int(head), Data: shown}
+	})
+}

@@ -1,0 +1,72 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"ferry/internal/access"
+	"ferry/internal/api"
+	"ferry/internal/api/wire"
+	"ferry/internal/desk"
+	"ferry/internal/feed"
+	"ferry/internal/integrator"
+	"ferry/internal/order"
+	"ferry/internal/report"
+)
+
+// Hub tells of changes as they are committed.
+type Hub interface {
+	Listen(t feed.Topic, who feed.Listener) (after int64, stop func())
+}
+
+// Desk says who may see an order.
+type Desk interface {
+	Read(ctx context.Context, text string, by desk.Seeker) (order.Order, access.Right, error)
+	Right(o *order.Order, by desk.Seeker) access.Right
+	List(ctx context.Context, by desk.Seeker, from order.Place, n int) ([]order.Order, order.Place, error)
+	Group(session string) string
+}
+
+// Reporter reads what an integrator sees of its orders.
+type Reporter interface {
+	Orders(ctx context.Context, id integrator.ID, f report.Filter, from order.Place, n int) (report.Page, error)
+}
+
+// Access says who somebody is, and takes what they do from their allowances.
+type Access interface {
+	// Admit believes a key that a connection shows in its first message.
+	Admit(key string, at *access.Principal, now time.Time) (access.Principal, error)
+	// Again says who somebody is now.
+	Again(p *access.Principal, now time.Time) (access.Principal, error)
+	// Take spends allowances.
+	Take(p *access.Principal, s api.Spend, now time.Time) error
+	// Left is what is left of them.
+	Left(p *access.Principal, now time.Time) []wire.LimitUsage
+	// MayTry refuses whoever has shown too many wrong proofs, Failed counts one.
+	MayTry(p *access.Principal, now time.Time) error
+	Failed(p *access.Principal, now time.Time)
+}
+
+// Show writes what is told.
+type Show interface {
+	// Order is an order as it was at a time, for whoever has a right to it.
+	Order(o *order.Order, right access.Right, at time.Time) wire.Order
+	// Attributed is an order as its integrator sees it.
+	Attributed(o *order.Order) wire.AttributedOrder
+	// Quote prices.
+	Quote(ctx context.Context, who *access.Principal, r wire.QuoteRequest) (wire.Quote, error)
+	// Status is how the service and its chains are.
+	Status(ctx context.Context) (wire.Status, error)
+}
+
+// Ports are the rooms behind it.
+type Ports struct {
+	Hub     Hub
+	History feed.History
+	Desk    Desk
+	Report  Reporter
+	Access  Access
+	Show    Show
+	// Down reports whether an error is that the database does not answer.
+	Down func(error) bool
+}

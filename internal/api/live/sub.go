@@ -1,0 +1,173 @@
+package live
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ferry/internal/access"
+	"ferry/internal/api/socket"
+	"ferry/internal/feed"
+	"ferry/internal/order"
+)
+
+// sub is one subscription.
+type sub struct {
+	conn    *conn
+	id      string
+	channel string
+	param   string // what it was asked with, for those that are looked at
+	log     *log   // of a channel with durable numbers; nil for the others
+	told    atomic.Int64
+	cancel  context.CancelFunc // of a goroutine of its own; nil for none
+
+	mu     sync.Mutex
+	live   bool // what is heard is told; before that it is read from the log
+	missed bool // something was heard before that
+	over   bool
+	seen   map[order.ID]int64 // versions in a snapshot of several orders
+	leave  func()             // ends listening
+	warned map[string]time.Time
+	states map[string]string // of chains, as they were told last
+}
+
+// log is what a subscription follows.
+type log struct {
+	view   view
+	number func(*feed.Entry) int64
+	read   func(ctx context.Context, after int64, n int) ([]feed.Entry, error)
+	right  func(*feed.Entry) access.Right
+}
+
+// head is how an event begins: what differs between those who hear of it.
+func (s *sub) head() []byte {
+	if n, err := strconv.Atoi(s.id[1:]); err == nil && n < len(heads) {
+		return heads[n]
+	}
+	return headOf(s.id)
+}
+
+func headOf(id string) []byte { return []byte(`{"type":"event","subscriptionId":"` + id + `",`) }
+
+// heads are those of the first subscriptions of every connection, made once.
+var heads = func() (all [128][]byte) {
+	for n := range all {
+		all[n] = headOf("s" + strconv.Itoa(n))
+	}
+	return all
+}()
+
+// Heard implements feed.Listener.
+func (s *sub) Heard(e *feed.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.live {
+		s.missed = true
+		return
+	}
+	s.tell(e)
+}
+
+// tell sends an entry that was not sent before. The lock is held.
+func (s *sub) tell(e *feed.Entry) {
+	n := s.log.number(e)
+	if s.over || n <= s.told.Load() {
+		return
+	}
+	s.told.Store(n)
+	if version, shown := s.seen[e.Order]; shown {
+		if e.Version <= version {
+			return
+		}
+		delete(s.seen, e.Order) // its later events have later numbers
+	}
+	if right := s.log.right(e); right != access.None {
+		s.conn.sock.Send(socket.Message{Head: s.head(), Body: s.conn.live.bodies.of(s.conn.live.ports.Show, e, s.log.view, right, n)})
+	}
+}
+
+// settled reports whether nothing was missed since the log was read, and if so has what
+// is heard told from now on.
+func (s *sub) settled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.missed || s.over {
+		s.live = true
+		return true
+	}
+	s.missed = false
+	return false
+}
+
+// replayPage is how many entries of a log are read at a time.
+const replayPage = 100
+
+// catchUp tells what the log has after what was told, until nothing is missing. It goes
+// as fast as the client takes it.
+func (s *sub) catchUp(ctx context.Context) error {
+	l := s.conn.live
+	select {
+	case l.replays <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-l.replays }()
+	for more := true; more; more = !s.settled() {
+		for {
+			page, err := s.log.read(ctx, s.told.Load(), replayPage)
+			if err != nil {
+				return err
+			}
+			s.mu.Lock()
+			for i := range page {
+				s.tell(&page[i])
+			}
+			over := s.over
+			s.mu.Unlock()
+			if over || len(page) < replayPage {
+				break
+			}
+			if !s.conn.sock.Drained(ctx) {
+				return nil // it is gone, or too slow, which it is told
+			}
+		}
+	}
+	return nil
+}
+
+// end stops a subscription. Nothing is told after it.
+func (s *sub) end() {
+	s.mu.Lock()
+	s.over, s.live = true, true
+	leave := s.leave
+	s.leave = nil
+	s.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
+	if s.cancel != nil {
+		s.cancel()
+	}
+}
+
+// listen begins to hear. It reports false if the subscription ended meanwhile.
+func (s *sub) listen(t feed.Topic) bool {
+	_, leave := s.conn.live.ports.Hub.Listen(t, s)
+	return s.until(leave)
+}
+
+// until has something done when the subscription ends.
+func (s *sub) until(leave func()) bool {
+	s.mu.Lock()
+	over := s.over
+	if !over {
+		s.leave = leave
+	}
+	s.mu.Unlock()
+	if over {
+		leave()
+	}
+	return !over
+}
