@@ -58,6 +58,7 @@ func soundConfig() config.Config {
 			Sweep: true, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: 24 * time.Hour, Sources: 50, Cost: 5 * money.Whole / 100,
 			AuditEvery: 10 * time.Minute, Minimums: map[chain.Asset]money.Amount{},
 		},
+		Webhooks: config.Webhooks{AtOnce: 256, PerEndpoint: 8},
 		Market: config.Market{
 			Spread: 3000, Slippage: 5000, Tolerance: 5000, Min: 5 * money.Dollar, Max: 10_000 * money.Dollar, Quorum: 1,
 		},
@@ -89,7 +90,8 @@ func TestExampleIsTakenAndMeansTheDefaults(t *testing.T) {
 	}
 	for what, d := range map[string]string{
 		"API": cmp.Diff(soundConfig().API, got.API, byValue), "limits": cmp.Diff(soundConfig().Limits, got.Limits),
-		"market": cmp.Diff(soundConfig().Market, got.Market), "operators": cmp.Diff(soundConfig().OperatorListen, got.OperatorListen),
+		"webhooks": cmp.Diff(soundConfig().Webhooks, got.Webhooks),
+		"market":   cmp.Diff(soundConfig().Market, got.Market), "operators": cmp.Diff(soundConfig().OperatorListen, got.OperatorListen),
 	} {
 		if d != "" {
 			t.Errorf("the example shows other defaults of the %s than there are: %s", what, d)
