@@ -63,7 +63,7 @@ func example(o *api.Operation) request {
 func (r *rig) everywhere(name string, make func(o *api.Operation, req request) (doorCase, bool)) (cases []doorCase) {
 	for _, o := range r.Front.Door.Rows() {
 		methods := []string{o.Method}
-		if o.Hidden {
+		if o.Hidden && o.Method == http.MethodGet {
 			methods = append(methods, http.MethodHead)
 		}
 		for _, m := range methods {
