@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"ferry/internal/front"
 	"ferry/internal/integrator"
@@ -60,7 +61,9 @@ func serve(text string) error {
 		Dir: to.Dir, Database: to.Database, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test",
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Change: func(c *front.Config) {
-			c.IP = limit.IPLimits{Window: limit.DefaultIPLimits.Window} // nobody is held back
+			c.IP = limit.IPLimits{Window: limit.DefaultIPLimits.Window}                        // nobody is held back
+			c.Webhooks.Timeout, c.Webhooks.Lease = 300*time.Millisecond, 1500*time.Millisecond // what a kill leaves is sent again soon
+			c.Webhooks.Waits = []time.Duration{100 * time.Millisecond, 500 * time.Millisecond}
 			c.Secret = secret.New(strings.Repeat("the same in each life of it. ", 2))
 		},
 	})
