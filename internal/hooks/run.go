@@ -202,6 +202,9 @@ func (h *Hooks) work(ctx context.Context, e *Endpoint, d Delivery) {
 	}
 }
 
+// errLate says that a post might not be over before somebody else may begin it.
+var errLate = errors.New("its lease is nearly over; it is sent again after it")
+
 // deliver sends one delivery and writes down what came of it.
 func (h *Hooks) deliver(ctx context.Context, was *Endpoint, d Delivery) (ok bool, err error) {
 	e, err := h.Store.Hook(ctx, was.Integrator, was.ID) // its secrets may be others by now
@@ -209,6 +212,9 @@ func (h *Hooks) deliver(ctx context.Context, was *Endpoint, d Delivery) (ok bool
 		return false, err
 	}
 	m, err := h.message(ctx, &e, d)
+	if h.Now().Add(h.cfg.Timeout).After(d.DueAt) {
+		return false, errors.Join(err, errLate)
+	}
 	status, t := 0, Unreadable
 	if err == nil {
 		post, cancel := context.WithTimeout(ctx, h.cfg.Timeout)
