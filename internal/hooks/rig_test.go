@@ -47,7 +47,9 @@ func seeded(t testing.TB) *rand.Rand {
 type words struct{}
 
 func (words) Name(e *feed.Entry) string { return "order." + e.Event }
-func (words) Names() []string           { return []string{"order.created", "order.deposit_seen", "order.cancelled"} }
+func (words) Names() []string {
+	return []string{"order.created", "order.deposit_seen", "order.cancelled"}
+}
 
 func (words) Event(e *feed.Entry) (string, []byte, error) {
 	return fmt.Sprintf("evt_%s_%d", e.Order, e.Version), fmt.Appendf(nil, `{"seq":%d,"orderId":%q,"version":%d}`, e.Number, e.Order, e.Version), nil
