@@ -152,6 +152,10 @@ func TestWebhooksTellWhatHappensToOrders(t *testing.T) {
 // holdsLog reads the deliveries of a webhook page by page.
 func (s *stage) holdsLog(t *testing.T, id string, key []string, n int) {
 	t.Helper()
+	s.patiently(t, "the last delivery to be written down", func() bool {
+		l := s.do(t, shot{path: webhooks + "/" + id + "/deliveries", header: key}).list("deliveries")
+		return len(l) > 0 && l[0].(map[string]any)["status"] == "delivered"
+	})
 	path, want := webhooks+"/"+id+"/deliveries?limit=2", n
 	for next := any(0.0); next != nil; {
 		a := s.do(t, shot{path: path, header: key})
