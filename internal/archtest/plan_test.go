@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -68,6 +68,7 @@ var plan = map[string]string{
 	"api/contract":      below + " api/wire",
 	"api/routes":        below + " api api/wire",
 	"api/operator":      below + " api/wire",
+	"api/live":          below + " api api/contract api/socket api/wire",
 	// socket carries texts and knows nothing of what they are about.
 	"api/socket": "fault",
 	// contracttest reads the document as a stranger would: it knows none of our rooms.

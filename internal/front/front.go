@@ -12,6 +12,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api"
+	"ferry/internal/api/live"
 	"ferry/internal/api/operator"
 	"ferry/internal/api/routes"
 	"ferry/internal/chain"
@@ -50,7 +51,9 @@ type Config struct {
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
-	Room     int64 // requests at once in the whole process
+	Points   report.Program // the zero program gives no points
+	Room     int64          // requests at once in the whole process
+	Live     live.Config
 	// Operators are who may use the operator API, by name and digest of their token.
 	Operators []operator.Operator
 	// Secret is what the deployment's own secrets are derived from; the same in every
@@ -75,6 +78,7 @@ type Front struct {
 	Office   *office.Office
 	Desk     *desk.Desk
 	Door     *api.Door
+	Live     *live.Live
 
 	cfg       Config
 	db        *store.DB
@@ -162,6 +166,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 	}
 	f.Desk, err = desk.New(desk.Config{
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
+		Award: f.cfg.Points.Award,
 	}, desk.Ports{
 		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Atlas: known.atlas, Look: f.daemon.Look,
 	})
@@ -196,13 +201,15 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	}
 	lim := &limiter{counter: counter, cfg: f.cfg.IP}
 	rooms := routes.Rooms{
-		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db), Hooks: f.hooks, Log: f.db, Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
-		Check: known.check, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
+		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db, f.cfg.Points), Hooks: f.hooks, Log: f.db, Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
+		Check: known.check, Anyone: known.Anyone, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
 		Sign: func(o *market.Offer) (string, error) { return signer.Sign(known.public(*o)) },
 	}
+	f.Live = f.sockets(rooms, gate, lim)
+	rows := append(routes.All(rooms), f.Live.Row())
 	f.Door, err = api.New(api.Config{
 		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now, Down: store.Down,
-	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(routes.All(rooms), f.cfg.Rows...))
+	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(rows, f.cfg.Rows...))
 	if err != nil {
 		return err
 	}
@@ -238,6 +245,7 @@ func (f *Front) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return f.daemon.Run(ctx, f.cfg.Pace, f.clock.Now) })
 	g.Go(func() error { return f.directory.Run(ctx) })
+	g.Go(func() error { return f.Live.Run(ctx) })
 	g.Go(func() error {
 		return f.db.Follow(ctx, func(err error) {
 			f.cfg.Log.WarnContext(ctx, "events of other processes may come a little later, will be tried again", "error", err)

@@ -46,6 +46,8 @@ type limiter struct {
 	counter  limit.Counter
 	cfg      limit.IPLimits
 	policies policies
+	// exhausted hears of what was refused; nil is nobody.
+	exhausted func(p *access.Principal, err error)
 }
 
 // spends are what the rows of the API cost, in the words of the limits.
@@ -74,6 +76,9 @@ func (l *limiter) Take(p *access.Principal, s api.Spend, now time.Time, header *
 	header.Set("RateLimit-Policy", l.policies.of(p, s, claims))
 	header.Set("RateLimit", string(limit.AppendState(text[:0], &v)))
 	if f := limit.Refuse(&v); f != nil {
+		if l.exhausted != nil {
+			l.exhausted(p, f)
+		}
 		return f
 	}
 	return nil

@@ -116,6 +116,7 @@ func settings(c config.Config, o Options) (front.Config, error) {
 	cfg.SilentHooks, cfg.Webhooks = c.Webhooks.Silent, hooks.Config{
 		Loopback: c.Webhooks.Loopback, AtOnce: int(c.Webhooks.AtOnce), PerEndpoint: int(c.Webhooks.PerEndpoint),
 	}
+	cfg.Points = c.Points
 	cfg.Pace.Audit, cfg.Minimums = c.Treasury.AuditEvery, c.Treasury.Minimums
 	if c.Treasury.Sweep {
 		cfg.Sweep = &treasury.SweepConfig{

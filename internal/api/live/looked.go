@@ -256,17 +256,17 @@ func (c *conn) followQuote(a *asking) error {
 }
 
 // price asks for a price, which counts as a quote.
-func (c *conn) price(r wire.QuoteRequest, now time.Time) (wire.Quote, error) {
+func (c *conn) price(r wire.QuoteRequest, now time.Time) (*wire.Quote, error) {
 	who := c.principal()
 	if err := c.live.ports.Access.Take(&who, api.Requests|api.Quotes, now); err != nil {
-		return wire.Quote{}, err
+		return nil, err
 	}
 	return c.live.ports.Show.Quote(c.live.running, &who, r)
 }
 
-func (s *sub) price(q wire.Quote) {
+func (s *sub) price(q *wire.Quote) {
 	s.now(func(seq int, id string) any {
-		return wire.QuoteEvent{Type: "event", SubscriptionID: s.id, Seq: seq, EventID: id, Event: "quote.updated", OccurredAt: wire.Time{Time: time.Now()}, Data: q}
+		return wire.QuoteEvent{Type: "event", SubscriptionID: s.id, Seq: seq, EventID: id, Event: "quote.updated", OccurredAt: wire.Time{Time: time.Now()}, Data: *q}
 	})
 }
 

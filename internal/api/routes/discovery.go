@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -142,7 +143,7 @@ func (r Rooms) validate(c *api.Call) (any, error) {
 	body := api.Body[wire.AddressCheck](c)
 	one, ok := r.Atlas.Chain(body.ChainID)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here; see GET /v2/chains for those that are.").With("pointer", "/chainId")
+		return nil, unsupportedChain("/chainId")
 	}
 	out := wire.AddressVerdict{Warnings: []string{}}
 	a, kind, err := r.Check(one.ID, body.Address)
@@ -156,15 +157,22 @@ func (r Rooms) validate(c *api.Call) (any, error) {
 	return out, nil
 }
 
+func unsupportedChain(pointer string) error {
+	return fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here; see GET /v2/chains for those that are.").With("pointer", pointer)
+}
+
 // behind is how long ago a chain may have been read before it is said to be behind.
 const behind = 5 * time.Minute
 
-func (r Rooms) status(c *api.Call) (any, error) {
+func (r Rooms) status(c *api.Call) (any, error) { return r.Status(c.Context()) }
+
+// Status is how the service and its chains are.
+func (r Rooms) Status(ctx context.Context) (wire.Status, error) {
 	out := wire.Status{Status: "ok", AsOf: wire.Time{Time: r.Now()}, Chains: []wire.ChainStatus{}}
 	for _, one := range r.Atlas.Chains() {
-		h, err := r.Health(c.Context(), one.ID)
+		h, err := r.Health(ctx, one.ID)
 		if err != nil {
-			return nil, err
+			return wire.Status{}, err
 		}
 		w := wire.ChainStatus{ChainID: one.Slug, Status: "up"}
 		notice := ""

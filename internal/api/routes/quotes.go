@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -43,14 +44,19 @@ func (r Rooms) quotes() []api.Operation {
 }
 
 func (r Rooms) quote(c *api.Call) (any, error) {
-	o, err := r.Desk.Quote(c.Context(), &c.Who, api.Body[wire.QuoteRequest](c).Ask(), r.Now())
+	return r.Quote(c.Context(), &c.Who, *api.Body[wire.QuoteRequest](c))
+}
+
+// Quote is a price for somebody.
+func (r Rooms) Quote(ctx context.Context, who *access.Principal, asked wire.QuoteRequest) (*wire.Quote, error) {
+	o, err := r.Desk.Quote(ctx, who, asked.Ask(), r.Now())
 	if err != nil {
 		return nil, err
 	}
 	return r.signed(&o)
 }
 
-func (r Rooms) signed(o *market.Offer) (any, error) {
+func (r Rooms) signed(o *market.Offer) (*wire.Quote, error) {
 	signature, err := r.Sign(o)
 	if err != nil {
 		return nil, err
