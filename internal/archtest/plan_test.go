@@ -95,7 +95,7 @@ var inTests = map[string]string{
 	"send":              doors + " " + helpers + " house",
 	"settle":            doors + " " + helpers + " house",
 	"feed":              doors + " " + helpers + " house",
-	"hooks":             doors + " " + helpers + " house",
+	"hooks":             doors + " " + helpers + " house chain office",
 	"office":            doors + " " + helpers,
 	"api/operator":      "store store/pgtest",
 	"store":             "store/storetest store/pgtest",

@@ -167,6 +167,8 @@ var refusals = []struct {
 	{"a proxy that is no network", `[[chains]]`, "[api]\ntrustedProxies = [\"10.0.0.1/8\"]\nproxyHeader = \"X-Real-IP\"\n[[chains]]", []string{"api.trustedProxies[0]", "10.0.0.0/8"}},
 	{"everybody a proxy", `[[chains]]`, "[api]\ntrustedProxies = [\"0.0.0.0/0\"]\nproxyHeader = \"X-Real-IP\"\n[[chains]]", []string{"api.proxyHeader"}},
 	{"a proxy without its header", `[[chains]]`, "[api]\ntrustedProxies = [\"10.0.0.0/8\"]\n[[chains]]", []string{"api.proxyHeader"}},
+	{"one for all", `[[chains]]`, "[webhooks]\nmaxAtOnce = 2\nmaxPerEndpoint = 3\n[[chains]]", []string{"webhooks.maxPerEndpoint", "at most 2"}},
+	{"no posts", `[[chains]]`, "[webhooks]\nmaxAtOnce = 0\n[[chains]]", []string{"webhooks.maxAtOnce", "from 1"}},
 	{"no room", `[[chains]]`, "[api]\nmaxRequests = 0\n[[chains]]", []string{"api.maxRequests", "from 1"}},
 	{"a limit below zero", `[[chains]]`, "[limits]\nipCreates = -1\n[[chains]]", []string{"limits.ipCreates", "from 0"}},
 	{"a spread of nothing", `[[chains]]`, "[market]\nspreadPercent = \"0\"\n[[chains]]", []string{"market.spreadPercent", "above 0"}},

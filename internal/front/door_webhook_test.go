@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	operators "ferry/internal/api/operator"
+	secrets "ferry/internal/secret"
 )
 
 const webhooks = "/v2/integrator/webhooks"
@@ -183,7 +186,7 @@ func TestWebhooksAreChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, s *stage) {
 		box := newInbox(t)
-		id, old := s.hooked(t, s.a, `{"url":"`+box.url+`","events":["order.created","order.held"]}`)
+		id, old := s.hooked(t, s.a, `{"url":"`+box.url+`/hidden?hidden","events":["order.created","order.held"]}`)
 		key, post := withKey(s.a.Server.Text), func(what, body string) reply {
 			t.Helper()
 			return s.do(t, shot{method: http.MethodPost, path: webhooks + "/" + id + what, body: body, header: withKey(s.a.Server.Text)})
@@ -218,6 +221,14 @@ func TestWebhooksAreChangedAndRemoved(t *testing.T) {
 			l := s.do(t, shot{path: webhooks, header: key}).list("webhooks")
 			return l[0].(map[string]any)["status"] == "failing"
 		})
+		office, err := operators.NewClient(s.Card.OperatorAPI, secrets.New(s.Card.OperatorToken))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen, err := office.Webhooks(t.Context(), string(s.a.ID)); err != nil || len(seen.Webhooks) != 1 || seen.Webhooks[0].Status != "failing" ||
+			seen.Webhooks[0].LastStatus != 418 || strings.Contains(fmt.Sprint(seen), "hidden") || !strings.HasPrefix(seen.Webhooks[0].Host, "localhost:") {
+			t.Errorf("operators see %+v, %v", seen, err)
+		}
 		for range 2 {
 			a := s.do(t, shot{method: http.MethodDelete, path: webhooks + "/" + id, header: withKey(s.b.Server.Text)})
 			if a.status != 404 || a.code() != "webhook_not_found" {
@@ -246,6 +257,8 @@ func TestWhatIsWrongWithAWebhookIsNamed(t *testing.T) {
 			{name: "no such event", q: post(webhooks, `{"url":"https://example.com/","events":["order.created","order.eaten"]}`), status: 400, code: "invalid_field", about: []string{"/events/1 invalid_field"}},
 			{name: "a long description", q: post(webhooks, `{"url":"https://example.com/","description":"`+strings.Repeat("x", 201)+`"}`), status: 400, code: "invalid_field", about: []string{"/description invalid_field"}},
 			{name: "a secret of one's own", q: post(webhooks, `{"url":"https://example.com/","secret":"whsec_x"}`), status: 400, code: "unknown_field", about: []string{"/secret unknown_field"}},
+			{name: "a description that nobody can see", q: post(webhooks, `{"url":"https://example.com/","description":"a\u0000b"}`), status: 400, code: "invalid_field", about: []string{"/description invalid_field"}},
+			{name: "an id that is none", q: post(webhooks+"/whk_%00%ff/rotate", `{}`), status: 404, code: "webhook_not_found"},
 			{name: "no number", q: post(none+"/replay", `{}`), status: 400, code: "missing_field", about: []string{"/after missing_field"}},
 			{name: "below zero", q: post(none+"/replay", `{"after":-1}`), status: 400, code: "invalid_field", about: []string{"/after invalid_field"}},
 			{name: "none to replay", q: post(none+"/replay", `{"after":1}`), status: 404, code: "webhook_not_found"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -202,8 +203,25 @@ func (h *Hooks) List(ctx context.Context, whose integrator.ID) ([]Endpoint, erro
 	return h.Store.Hooks(ctx, whose)
 }
 
+// find is an endpoint of an integrator. What cannot be an id is not looked for: a caller
+// may send anything.
+func (h *Hooks) find(ctx context.Context, whose integrator.ID, id ID) (Endpoint, error) {
+	if !id.wellFormed() {
+		return Endpoint{}, ErrNone
+	}
+	return h.Store.Hook(ctx, whose, id)
+}
+
+// wellFormed reports whether a text may be an id.
+func (id ID) wellFormed() bool {
+	return len(id) <= 64 && strings.Trim(string(id), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
 // Remove forgets an endpoint.
 func (h *Hooks) Remove(ctx context.Context, whose integrator.ID, id ID) error {
+	if !id.wellFormed() {
+		return errNone
+	}
 	return refusal(h.Store.RemoveHook(ctx, whose, id))
 }
 
@@ -212,7 +230,7 @@ func (h *Hooks) Remove(ctx context.Context, whose integrator.ID, id ID) error {
 // replaced, and the old one stays. End ends the old one at once and makes no new one.
 func (h *Hooks) Rotate(ctx context.Context, whose integrator.ID, id ID, end bool) (Endpoint, secret.Text, error) {
 	fail := func(err error) (Endpoint, secret.Text, error) { return Endpoint{}, secret.Text{}, refusal(err) }
-	e, err := h.Store.Hook(ctx, whose, id)
+	e, err := h.find(ctx, whose, id)
 	if err != nil {
 		return fail(err)
 	}
@@ -249,7 +267,7 @@ func (e *Endpoint) OldUntil(now time.Time) time.Time {
 // Replay sends everything after a number of the log again, and switches the endpoint on.
 // A number that the log has not reached yet leaves nothing out.
 func (h *Hooks) Replay(ctx context.Context, whose integrator.ID, id ID, after int64) (Endpoint, error) {
-	e, err := h.Store.Hook(ctx, whose, id)
+	e, err := h.find(ctx, whose, id)
 	if err == nil {
 		err = h.Store.RewindHook(ctx, id, min(after, e.Cursor), h.Now())
 	}
@@ -262,7 +280,7 @@ func (h *Hooks) Replay(ctx context.Context, whose integrator.ID, id ID, after in
 
 // Deliveries are the newest of an endpoint with a number below before, at most n.
 func (h *Hooks) Deliveries(ctx context.Context, whose integrator.ID, id ID, before int64, n int) ([]Delivery, error) {
-	if _, err := h.Store.Hook(ctx, whose, id); err != nil {
+	if _, err := h.find(ctx, whose, id); err != nil {
 		return nil, refusal(err)
 	}
 	return h.Store.HookDeliveries(ctx, id, before, n)
@@ -283,7 +301,7 @@ func (h *Hooks) Test(ctx context.Context, whose integrator.ID, id ID) (Result, e
 	default:
 		return Result{}, errTests
 	}
-	e, err := h.Store.Hook(ctx, whose, id)
+	e, err := h.find(ctx, whose, id)
 	if err != nil {
 		return Result{}, refusal(err)
 	}
