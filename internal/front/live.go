@@ -14,6 +14,7 @@ import (
 	"ferry/internal/integrator"
 	"ferry/internal/limit"
 	"ferry/internal/order"
+	"ferry/internal/report"
 	"ferry/internal/store"
 )
 
@@ -80,6 +81,51 @@ func (s liveShow) Quote(ctx context.Context, who *access.Principal, r wire.Quote
 
 // Status implements live.Show.
 func (s liveShow) Status(ctx context.Context) (wire.Status, error) { return s.rooms.Status(ctx) }
+
+// Stats implements live.Show.
+func (s liveShow) Stats(ctx context.Context) (wire.PublicStats, error) {
+	t, err := s.rooms.Report.Stats(ctx, s.rooms.Now())
+	if err != nil {
+		return wire.PublicStats{}, err
+	}
+	return wire.PublicStatsOf(t, s.rooms.Atlas), nil
+}
+
+// Activity implements live.Show.
+func (s liveShow) Activity(ctx context.Context, n int) ([]wire.ActivityItem, error) {
+	found, err := s.rooms.Report.Activity(ctx, report.ActivityPlace{}, s.rooms.Now(), n)
+	return s.items(found), err
+}
+
+// ActivityAfter implements live.Show.
+func (s liveShow) ActivityAfter(ctx context.Context, after *report.ActivityPlace, n int) ([]wire.ActivityItem, report.ActivityPlace, error) {
+	if after == nil {
+		newest, err := s.rooms.Report.Activity(ctx, report.ActivityPlace{}, s.rooms.Now(), 1)
+		if err != nil || len(newest) == 0 {
+			return nil, report.ActivityPlace{}, err
+		}
+		return nil, newest[0].Place(), nil
+	}
+	found, err := s.rooms.Report.ActivityAfter(ctx, *after, s.rooms.Now(), n)
+	next := *after
+	if len(found) > 0 {
+		next = found[len(found)-1].Place()
+	}
+	return s.items(found), next, err
+}
+
+func (s liveShow) items(found []report.Activity) []wire.ActivityItem {
+	all := []wire.ActivityItem{}
+	for _, one := range found {
+		all = append(all, wire.ActivityItemOf(one, s.rooms.Atlas))
+	}
+	return all
+}
+
+// Points implements live.Show.
+func (s liveShow) Points(ctx context.Context, account string) (wire.PointsAccount, error) {
+	return s.rooms.Points(ctx, account)
+}
 
 // sockets are the live half of the API.
 func (f *Front) sockets(rooms routes.Rooms, gate *access.Gate, lim *limiter) *live.Live {

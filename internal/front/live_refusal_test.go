@@ -181,7 +181,7 @@ func quickLive(t *testing.T, engine string, change func(*live.Config)) *stage {
 	return staged(t, newRig(t, engine, setup{change: func(c *front.Config) {
 		c.Live = live.Config{
 			KeyEvery: 20 * time.Millisecond, UsageEvery: 50 * time.Millisecond, StatusEvery: 20 * time.Millisecond,
-			QuoteEvery: 50 * time.Millisecond, QuoteFor: 400 * time.Millisecond,
+			PublicEvery: 50 * time.Millisecond, QuoteEvery: 50 * time.Millisecond, QuoteFor: 400 * time.Millisecond,
 		}
 		if change != nil {
 			change(&c.Live)
@@ -366,6 +366,43 @@ func TestGoodbye(t *testing.T) {
 		code, last := w.ended()
 		if code != 1012 || len(last) == 0 || last[len(last)-1].Type != "goodbye" || !strings.Contains(last[len(last)-1].raw, `"reconnectAfterMs":`) {
 			t.Errorf("%d after %+v", code, last)
+		}
+	})
+}
+
+// Totals and points are told when an order completes.
+func TestTotalsAndPointsAreFollowed(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, engine string) {
+		s := quickLive(t, engine, nil)
+		totals, points := s.socket(t), s.socket(t)
+		totals.subscribe("stats", "")
+		var stats struct{ Orders struct{ Total int } }
+		if totals.of("snapshot").data(t, &stats); stats.Orders.Total != 0 {
+			t.Errorf("%+v", stats)
+		}
+		points.subscribe("points", `,"params":{"address":"`+strings.ToLower(evmBack)+`"}`)
+		var account struct {
+			Address string
+			Pending int
+		}
+		if points.of("snapshot").data(t, &account); account.Address != evmBack || account.Pending != 0 {
+			t.Errorf("%+v", account)
+		}
+		if m := points.ask(`"type":"subscribe","channel":"points","params":{"address":"nobody"}`); m.Code != "invalid_address" {
+			t.Errorf("%s", m.raw)
+		}
+		m := s.order(t, "", eth(`,"pointsAddress":"`+evmBack+`"`))
+		s.pay(t, m, "")
+		for stats.Orders.Total != 1 {
+			e := totals.of("event")
+			if e.data(t, &stats); e.Event != "stats.updated" {
+				t.Fatalf("%s", e.raw)
+			}
+		}
+		e := points.of("event")
+		if e.data(t, &account); e.Event != "points.updated" || account.Pending < 1 || account.Address != evmBack {
+			t.Errorf("%s", e.raw)
 		}
 	})
 }

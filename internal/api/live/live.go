@@ -15,6 +15,7 @@ import (
 	"ferry/internal/api/socket"
 	"ferry/internal/api/wire"
 	"ferry/internal/fault"
+	"ferry/internal/feed"
 	"ferry/internal/integrator"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	// UsageEvery is how often an integration hears of its limits: 5 s. StatusEvery is how
 	// often it is looked how chains are: 2 s.
 	UsageEvery, StatusEvery time.Duration
+	// PublicEvery is how often totals, activity and points are looked at: 10 s.
+	PublicEvery time.Duration
 	// KeyEvery is how often keys of open connections are looked at again: 5 s.
 	KeyEvery time.Duration
 	// Replays is how many logs are read at once: 32.
@@ -49,6 +52,7 @@ func (c Config) filled() Config {
 	c.QuoteFor = cmp.Or(c.QuoteFor, time.Minute)
 	c.UsageEvery = cmp.Or(c.UsageEvery, 5*time.Second)
 	c.StatusEvery = cmp.Or(c.StatusEvery, 2*time.Second)
+	c.PublicEvery = cmp.Or(c.PublicEvery, 10*time.Second)
 	c.KeyEvery = cmp.Or(c.KeyEvery, 5*time.Second)
 	c.Replays = cmp.Or(c.Replays, 32)
 	c.Socket.FramesPerMinute = cmp.Or(c.Socket.FramesPerMinute, 120)
@@ -75,6 +79,7 @@ type Live struct {
 	work    sync.WaitGroup // goroutines of subscriptions
 	replays chan struct{}
 	bodies  bodies
+	public  public
 
 	mu     sync.Mutex
 	open   map[string]int         // connections by whose they are
@@ -162,6 +167,8 @@ const stopWithin = 5 * time.Second
 // Run looks after keys and tells what is looked at, until the context ends; then it says
 // goodbye to everybody.
 func (l *Live) Run(ctx context.Context) error {
+	_, leave := l.ports.Hub.Listen(feed.Everything, &l.public)
+	defer leave()
 	var beats sync.WaitGroup
 	for _, b := range []struct {
 		every time.Duration
@@ -170,6 +177,9 @@ func (l *Live) Run(ctx context.Context) error {
 		{l.cfg.KeyEvery, l.lookAtKeys},
 		{l.cfg.UsageEvery, l.tellUsage},
 		{l.cfg.StatusEvery, l.tellStatus},
+		{l.cfg.PublicEvery, l.tellStats},
+		{l.cfg.PublicEvery, l.tellActivity},
+		{l.cfg.PublicEvery, l.tellPoints},
 	} {
 		beats.Go(func() {
 			t := time.NewTicker(b.every)

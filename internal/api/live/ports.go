@@ -10,6 +10,7 @@ import (
 	"ferry/internal/desk"
 	"ferry/internal/feed"
 	"ferry/internal/order"
+	"ferry/internal/report"
 )
 
 // Hub tells of changes as they are committed.
@@ -49,6 +50,14 @@ type Show interface {
 	Quote(ctx context.Context, who *access.Principal, r wire.QuoteRequest) (*wire.Quote, error)
 	// Status is how the service and its chains are.
 	Status(ctx context.Context) (wire.Status, error)
+	// Stats are the totals of the service.
+	Stats(ctx context.Context) (wire.PublicStats, error)
+	// Activity are the newest items that are published, ActivityAfter those after a place,
+	// the oldest first, and where they end; nil is the present end, with no items.
+	Activity(ctx context.Context, n int) ([]wire.ActivityItem, error)
+	ActivityAfter(ctx context.Context, after *report.ActivityPlace, n int) ([]wire.ActivityItem, report.ActivityPlace, error)
+	// Points are what an account has.
+	Points(ctx context.Context, account string) (wire.PointsAccount, error)
 }
 
 // Ports are the rooms behind it.

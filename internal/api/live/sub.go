@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api/socket"
+	"ferry/internal/api/wire"
 	"ferry/internal/feed"
 )
 
@@ -28,7 +30,9 @@ type sub struct {
 	over   bool
 	leave  func() // ends listening
 	warned map[string]time.Time
-	states map[string]string // of chains, as they were told last
+	// account is what was told last of the points of an address.
+	account wire.PointsAccount
+	states  map[string]string // of chains, as they were told last
 }
 
 // log is what a subscription follows.
@@ -74,10 +78,14 @@ func (s *sub) tell(e *feed.Entry) {
 	if s.over || n <= s.told.Load() {
 		return
 	}
-	s.told.Store(n)
 	if right := s.log.right(e); right != access.None {
-		s.conn.sock.Send(socket.Message{Head: s.head(), Body: s.conn.live.bodies.of(s.conn.live.ports.Show, e, s.log.view, right, n)})
+		body := s.conn.live.bodies.of(s.conn.live.ports.Show, e, s.log.view, right, n)
+		if !s.conn.sock.Send(socket.Message{Head: s.head(), Body: body}) {
+			s.over = true // it is gone, or too slow: nothing may come after what is missing
+			return
+		}
 	}
+	s.told.Store(n)
 }
 
 // settled reports whether nothing was missed since the log was read, and if so has what
@@ -93,8 +101,12 @@ func (s *sub) settled() bool {
 	return false
 }
 
-// replayPage is how many entries of a log are read at a time.
-const replayPage = 100
+// replayPage is how many entries of a log are read at a time, and replayBurst how many of
+// them are told before it is waited for the client to take them.
+const (
+	replayPage  = 100
+	replayBurst = 10
+)
 
 // catchUp tells what the log has after what was told, until nothing is missing. It goes
 // as fast as the client takes it.
@@ -112,21 +124,26 @@ func (s *sub) catchUp(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			s.mu.Lock()
-			for i := range page {
-				s.tell(&page[i])
+			for burst := range slices.Chunk(page, replayBurst) {
+				if !s.conn.sock.Drained(ctx) {
+					return nil // it is gone, or too slow, which it is told
+				}
+				s.tellAll(burst)
 			}
-			over := s.over
-			s.mu.Unlock()
-			if over || len(page) < replayPage {
+			if len(page) < replayPage {
 				break
-			}
-			if !s.conn.sock.Drained(ctx) {
-				return nil // it is gone, or too slow, which it is told
 			}
 		}
 	}
 	return nil
+}
+
+func (s *sub) tellAll(entries []feed.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range entries {
+		s.tell(&entries[i])
+	}
 }
 
 // end stops a subscription. Nothing is told after it.

@@ -26,6 +26,9 @@ var begin = map[string]func(*conn, *asking) error{
 	"integrator_usage":  (*conn).followUsage,
 	"quote":             (*conn).followQuote,
 	"status":            (*conn).followStatus,
+	"activity":          func(c *conn, a *asking) error { return c.live.followActivity(c, a) },
+	"stats":             func(c *conn, a *asking) error { return c.live.followStats(c, a) },
+	"points":            func(c *conn, a *asking) error { return c.live.followPoints(c, a) },
 }
 
 // asking is a subscribe that is being answered.

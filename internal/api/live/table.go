@@ -14,6 +14,9 @@ func Channels() []contract.Channel {
 		{Name: "integrator_usage", Summary: "What is left of an integration's limits every few seconds, a limit that is used up, and changed settings.", Access: "A server key."},
 		{Name: "quote", Summary: "A price, asked for again every few seconds for a minute; each counts as a quote.", Access: "Anybody."},
 		{Name: "status", Summary: "Chains that go up or down.", Access: "Anybody."},
+		{Name: "activity", Summary: "Orders that were completed a while ago, without anything that leads to them.", Access: "Anybody."},
+		{Name: "stats", Summary: "The totals of the service, every few seconds.", Access: "Anybody."},
+		{Name: "points", Summary: "The points of an address, when they change.", Access: "Anybody."},
 	}
 }
 
@@ -37,6 +40,9 @@ func Messages() []contract.Message {
 		in("subscribeIntegratorUsage", "integrator_usage", "Follow the limits of an integration", wire.SubscribeIntegratorUsage{}, answered("subscribed")),
 		in("subscribeQuote", "quote", "Follow a price", wire.SubscribeQuote{}, answered("subscribed")),
 		in("subscribeStatus", "status", "Follow the state of the service", wire.SubscribeStatus{}, answered("subscribed")),
+		in("subscribeActivity", "activity", "Follow public activity", wire.SubscribeActivity{}, answered("subscribed")),
+		in("subscribeStats", "stats", "Follow the totals of the service", wire.SubscribeStats{}, answered("subscribed")),
+		in("subscribePoints", "points", "Follow the points of an address", wire.SubscribePoints{}, answered("subscribed")),
 
 		out("welcome", "", "You are known", wire.Welcome{}),
 		out("pong", "", "A sign of life", wire.Pong{}),
@@ -49,10 +55,16 @@ func Messages() []contract.Message {
 		out("sessionSnapshot", "session", "The session's newest orders", wire.SessionSnapshot{}),
 		out("integratorSnapshot", "integrator_orders", "The orders that changed last", wire.IntegratorSnapshot{}),
 		out("statusSnapshot", "status", "How everything is", wire.StatusSnapshot{}),
+		out("activitySnapshot", "activity", "What was published last", wire.ActivitySnapshot{}),
+		out("statsSnapshot", "stats", "The totals as they are", wire.StatsSnapshot{}),
+		out("pointsSnapshot", "points", "What the address has", wire.PointsSnapshot{}),
 		out("orderEvent", "order", "An order changed, for its owner", wire.OrderEvent{}),
 		out("integratorEvent", "integrator_orders", "An order changed, for its integrator", wire.IntegratorEvent{}),
 		out("usageEvent", "integrator_usage", "Limits of the integration", wire.UsageEvent{}),
 		out("quoteEvent", "quote", "A new price", wire.QuoteEvent{}),
 		out("statusEvent", "status", "A chain is not as it was", wire.StatusEvent{}),
+		out("activityEvent", "activity", "An order was completed", wire.ActivityEvent{}),
+		out("statsEvent", "stats", "The totals again", wire.StatsEvent{}),
+		out("pointsEvent", "points", "The points of the address changed", wire.PointsEvent{}),
 	}
 }

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -166,19 +167,21 @@ func (r Rooms) program(*api.Call) (any, error) { return wire.PointsProgramOf(r.R
 // does not know the id can not guess it.
 var integrationID = regexp.MustCompile(`^int_[0-9A-Z]{26}$`)
 
-func (r Rooms) account(c *api.Call) (any, error) {
-	account := c.Path("address")
+func (r Rooms) account(c *api.Call) (any, error) { return r.Points(c.Context(), c.Path("address")) }
+
+// Points are what an account has.
+func (r Rooms) Points(ctx context.Context, account string) (wire.PointsAccount, error) {
 	shown := account
 	if !integrationID.MatchString(account) {
 		a, err := r.Anyone(account)
 		if err != nil {
-			return nil, err
+			return wire.PointsAccount{}, err
 		}
 		account, shown = a.Text(), r.ShowOf(a.Family(), a)
 	}
-	s, err := r.Report.PointsOf(c.Context(), account, r.Now())
+	s, err := r.Report.PointsOf(ctx, account, r.Now())
 	if err != nil {
-		return nil, err
+		return wire.PointsAccount{}, err
 	}
 	return wire.PointsAccountOf(s, shown), nil
 }

@@ -70,6 +70,7 @@ type Public interface {
 	Series(ctx context.Context, a report.SeriesAsk, now time.Time) (report.Series, error)
 	Pairs(ctx context.Context, lastDays int, now time.Time) (report.Pairs, error)
 	Activity(ctx context.Context, from report.ActivityPlace, now time.Time, n int) ([]report.Activity, error)
+	ActivityAfter(ctx context.Context, after report.ActivityPlace, now time.Time, n int) ([]report.Activity, error)
 	Program() report.Program
 	PointsOf(ctx context.Context, account string, now time.Time) (report.Standing, error)
 	Board(ctx context.Context, n int, now time.Time) ([]report.Rank, error)
