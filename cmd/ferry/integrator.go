@@ -23,6 +23,7 @@ type integratorCmd struct {
 	Fees       integratorFeesCmd       `cmd:"" help:"Set what an integrator earns, and where it is paid."`
 	Suspend    integratorSuspendCmd    `cmd:"" help:"Make the keys of an integrator open nothing."`
 	Resume     integratorResumeCmd     `cmd:"" help:"Make the keys of a suspended integrator open again."`
+	Webhooks   integratorWebhooksCmd   `cmd:"" help:"List where an integrator is told of its orders, and how that goes."`
 	Points     integratorPointsCmd     `cmd:"" help:"Say whether orders of an integrator earn points."`
 	Forwarding integratorForwardingCmd `cmd:"" help:"Set which servers may say for which end user they ask."`
 }

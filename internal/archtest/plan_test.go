@@ -9,10 +9,10 @@ import (
 const (
 	words  = "money chain fault secret"
 	domain = "integrator ledger quote order"
-	work   = "watch send settle feed access limit market desk office report treasury"
+	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -39,7 +39,8 @@ var plan = map[string]string{
 	"limit":  "fault integrator access",
 	"market": "money chain fault integrator quote",
 	"desk":   "money chain fault secret integrator quote order access limit market settle",
-	"office": "money chain fault secret integrator order treasury", // order for what an operator is asked about
+	"hooks":  "fault secret integrator order feed",
+	"office": "money chain fault secret integrator order treasury hooks", // order for what an operator is asked about
 	"report": "money chain fault integrator quote order access",
 	// treasury keeps the wallets: deposit addresses, bringing deposits home, what is left.
 	"treasury": "money chain fault order ledger send",
@@ -61,6 +62,7 @@ var plan = map[string]string{
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
 	"prices":            words + " market",
+	"hooks/post":        words + " hooks",
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
 	"api/contract":      below + " api/wire",
@@ -95,6 +97,7 @@ var inTests = map[string]string{
 	"send":              doors + " " + helpers + " house",
 	"settle":            doors + " " + helpers + " house",
 	"feed":              doors + " " + helpers + " house",
+	"hooks":             doors + " " + helpers + " house chain office",
 	"office":            doors + " " + helpers,
 	"api/operator":      "store store/pgtest",
 	"store":             "store/storetest store/pgtest",
@@ -122,7 +125,7 @@ type reach struct{ path, rooms, instead string }
 
 // outside is who may import what from the standard library and from others.
 var outside = []reach{
-	{"net/http", "api prices venue family front dev devnet signer tail cmd bench", "declare a port in ports.go and let an adapter fill it"},
+	{"net/http", "api hooks/post prices venue family front dev devnet signer tail cmd bench", "declare a port in ports.go and let an adapter fill it"},
 	{"database/sql", "store bench", "declare what you need in ports.go and let store fill it"},
 	{"github.com/jackc/pgx/v5", "store bench", "go through store"},
 	{"modernc.org/sqlite", "store bench", "go through store"},

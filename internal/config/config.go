@@ -26,6 +26,7 @@ type Config struct {
 	// OperatorListen is where operators come in.
 	OperatorListen string
 	Limits         limit.IPLimits
+	Webhooks       Webhooks
 	Market         Market
 	Prices         []Source
 	Wallet         Wallet
@@ -115,7 +116,8 @@ func Parse(text []byte, environ []string) (Config, error) {
 
 		API: readAPI(r, r.table(raw, "api")), OperatorListen: r.address(r.table(raw, "operatorApi"), "listen", "127.0.0.1:8081"),
 		Limits: readLimits(r, r.table(raw, "limits")), Market: readMarket(r, r.table(raw, "market")),
-		Prices: readPrices(r, raw), Tokens: readTokens(r, raw),
+		Webhooks: readWebhooks(r, r.table(raw, "webhooks")),
+		Prices:   readPrices(r, raw), Tokens: readTokens(r, raw),
 
 		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
 		Points: readPoints(r, r.table(raw, "points")),

@@ -95,6 +95,26 @@ func (r *reader) bounded(t table, name string, usual, least, most int64) int64 {
 	return n
 }
 
+// Webhooks are how integrators are told of their orders.
+type Webhooks struct {
+	Silent   bool // this process sends none
+	Loopback bool // endpoints on this machine are allowed, without TLS
+	// AtOnce is how many posts are made at a time, PerEndpoint to one endpoint.
+	AtOnce, PerEndpoint int64
+}
+
+func readWebhooks(r *reader, t table) Webhooks {
+	const most = 10_000
+	w := Webhooks{
+		Silent: r.flag(t, "silent"), Loopback: r.flag(t, "allowHttpLoopback"),
+		AtOnce: r.bounded(t, "maxAtOnce", 256, 1, most), PerEndpoint: r.bounded(t, "maxPerEndpoint", 8, 1, most),
+	}
+	if w.PerEndpoint > w.AtOnce {
+		r.refuse(t.key("maxPerEndpoint"), "is above maxAtOnce, so that one endpoint could hold up all others; write at most %d", w.AtOnce)
+	}
+	return w
+}
+
 func readLimits(r *reader, t table) limit.IPLimits {
 	d := limit.DefaultIPLimits
 	const most = 1_000_000_000

@@ -69,6 +69,8 @@ func (c Config) showDoor(line func(string, ...any)) {
 	l := c.Limits
 	line("\n[limits]\nipRequests = %d\nipQuotes = %d\nipCreates = %d\nipOpenOrders = %d\nipAccessFailures = %d\nipWindow = %q",
 		l.Requests, l.Quotes, l.Creates, l.OpenOrders, l.AccessFailures, l.Window)
+	w := c.Webhooks
+	line("\n[webhooks]\nsilent = %t\nallowHttpLoopback = %t\nmaxAtOnce = %d\nmaxPerEndpoint = %d", w.Silent, w.Loopback, w.AtOnce, w.PerEndpoint)
 	m := c.Market
 	line("\n[market]\nspreadPercent = %q\nslippagePercent = %q\ntolerancePercent = %q\nminUsd = %q\nmaxUsd = %q\nfixedRates = %t\npriceQuorum = %d",
 		m.Spread, m.Slippage, m.Tolerance, m.Min, m.Max, m.Fixed, m.Quorum)

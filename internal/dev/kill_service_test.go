@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"ferry/internal/front"
 	"ferry/internal/integrator"
@@ -67,6 +68,8 @@ func serve(text string) error {
 		Change: func(c *front.Config) {
 			c.IP = limit.IPLimits{Window: limit.DefaultIPLimits.Window} // nobody is held back
 			c.Live.PerAddress, c.Live.PerKey = -1, -1
+			c.Webhooks.Timeout, c.Webhooks.Lease = 300*time.Millisecond, 1500*time.Millisecond // what a kill leaves is sent again soon
+			c.Webhooks.Waits = []time.Duration{100 * time.Millisecond, 500 * time.Millisecond}
 			c.Secret = secret.New(strings.Repeat("the same in each life of it. ", 2))
 		},
 	})

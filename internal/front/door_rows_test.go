@@ -50,7 +50,7 @@ var noAllowance = map[string]string{"RateLimit": "", "RateLimit-Policy": "", "Re
 
 // example is a request that reaches a row.
 func example(o *api.Operation) request {
-	path := strings.NewReplacer("{orderId}", nobodysOrder, "{chainId}", "ethereum", "{token}", "native", "{address}", "0x52908400098527886e0f7030069857d2e4169ee7").Replace(o.Path)
+	path := strings.NewReplacer("{orderId}", nobodysOrder, "{chainId}", "ethereum", "{token}", "native", "{webhookId}", "whk_00000000000000000000000000", "{address}", "0x52908400098527886e0f7030069857d2e4169ee7").Replace(o.Path)
 	req := request{Method: o.Method, Path: path, Header: map[string][]string{}}
 	if o.Method == http.MethodPost {
 		req.Body = "{}"
@@ -63,7 +63,7 @@ func example(o *api.Operation) request {
 func (r *rig) everywhere(name string, make func(o *api.Operation, req request) (doorCase, bool)) (cases []doorCase) {
 	for _, o := range r.Front.Door.Rows() {
 		methods := []string{o.Method}
-		if o.Hidden {
+		if o.Hidden && o.Method == http.MethodGet {
 			methods = append(methods, http.MethodHead)
 		}
 		for _, m := range methods {

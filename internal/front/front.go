@@ -19,6 +19,8 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/daemon"
 	"ferry/internal/desk"
+	"ferry/internal/hooks"
+	"ferry/internal/hooks/post"
 	"ferry/internal/limit"
 	"ferry/internal/market"
 	"ferry/internal/money"
@@ -61,6 +63,9 @@ type Config struct {
 	Version, Revision string
 	Server            string // where the API is reached from outside
 	Log               *slog.Logger
+	// Webhooks are how integrators are told; SilentHooks leaves it to another process.
+	Webhooks    hooks.Config
+	SilentHooks bool
 	// Gate lays something over the store that the daemon's rooms work with: what a test
 	// puts there. Nil lays nothing.
 	Gate func(daemon.Store) daemon.Store
@@ -85,6 +90,8 @@ type Front struct {
 	board     *prices.Board
 	shared    *limit.Shared // nil where this process counts alone
 	uses      uses
+	hooks     *hooks.Hooks
+	poster    *post.Poster
 	offers    *market.Market
 	open      context.Context // ends with the service, for answers that would go on
 	stop      context.CancelFunc
@@ -193,9 +200,12 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if err != nil {
 		return err
 	}
+	if err := f.webhooks(known); err != nil {
+		return err
+	}
 	lim := &limiter{counter: counter, cfg: f.cfg.IP}
 	rooms := routes.Rooms{
-		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db, f.cfg.Points), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
+		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db, f.cfg.Points), Hooks: f.hooks, Log: f.db, Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
 		Check: known.check, Anyone: known.Anyone, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
 		Sign: func(o *market.Offer) (string, error) { return signer.Sign(known.public(*o)) },
 	}
@@ -264,6 +274,12 @@ func (f *Front) Run(ctx context.Context) error {
 		g.Go(func() error { return f.shared.Run(ctx) })
 	}
 	g.Go(func() error { return f.keepUses(ctx) })
+	if !f.cfg.SilentHooks {
+		g.Go(func() error {
+			defer f.poster.Close()
+			return f.hooks.Run(ctx)
+		})
+	}
 	err := g.Wait()
 	if f.addresses != nil {
 		err = errors.Join(err, f.addresses.Close())

@@ -7,6 +7,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/fault"
+	"ferry/internal/hooks"
 	"ferry/internal/integrator"
 )
 
@@ -73,6 +74,14 @@ func (o *Office) Show(ctx context.Context, id integrator.ID) (integrator.Integra
 		return integrator.Integrator{}, noIntegrator(id).Because(err)
 	}
 	return i, refusal(err)
+}
+
+// Webhooks are those of an integrator.
+func (o *Office) Webhooks(ctx context.Context, id integrator.ID) ([]hooks.Endpoint, error) {
+	if _, err := o.Show(ctx, id); err != nil {
+		return nil, err
+	}
+	return o.store.Hooks(ctx, id)
 }
 
 // MaxPage is how many rows a list has at most.

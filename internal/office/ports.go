@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/hooks"
 	"ferry/internal/integrator"
 	"ferry/internal/order"
 	"ferry/internal/treasury"
@@ -46,6 +47,9 @@ type Store interface {
 	Key(ctx context.Context, id integrator.KeyID) (integrator.Key, error)
 	// Keys are those of an integrator, oldest first, with those that were revoked.
 	Keys(ctx context.Context, id integrator.ID) ([]integrator.Key, error)
+
+	// Hooks are the webhooks of an integrator, oldest first.
+	Hooks(ctx context.Context, id integrator.ID) ([]hooks.Endpoint, error)
 
 	// Log are at most n entries after a number, oldest first.
 	Log(ctx context.Context, after int64, n int) ([]Entry, error)

@@ -16,6 +16,7 @@ import (
 	"ferry/internal/config"
 	"ferry/internal/daemon"
 	"ferry/internal/front"
+	"ferry/internal/hooks"
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
@@ -111,6 +112,9 @@ func settings(c config.Config, o Options) (front.Config, error) {
 		}},
 		Terms:  market.Terms{Spread: c.Market.Spread, Min: c.Market.Min, Max: c.Market.Max, Fixed: c.Market.Fixed},
 		Offers: offers, Slippage: c.Market.Slippage, Prices: board(c), Version: o.Version, Revision: o.Revision, Server: c.API.URL, Log: o.Log,
+	}
+	cfg.SilentHooks, cfg.Webhooks = c.Webhooks.Silent, hooks.Config{
+		Loopback: c.Webhooks.Loopback, AtOnce: int(c.Webhooks.AtOnce), PerEndpoint: int(c.Webhooks.PerEndpoint),
 	}
 	cfg.Points = c.Points
 	cfg.Pace.Audit, cfg.Minimums = c.Treasury.AuditEvery, c.Treasury.Minimums

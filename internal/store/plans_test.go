@@ -74,6 +74,7 @@ func eval(e ast.Expr) (string, bool) {
 			"depositColumns": depositColumns, "attemptColumns": attemptColumns, "sqlOrders": sqlOrders,
 			"integratorColumns": integratorColumns, "keyColumns": keyColumns, "entryColumns": entryColumns,
 			"differingColumns": differingColumns, "momentColumns": momentColumns, "activityColumns": activityColumns,
+			"hookColumns": hookColumns, "deliveryColumns": deliveryColumns,
 		}[e.Name]
 		return text, ok
 	case *ast.BinaryExpr:

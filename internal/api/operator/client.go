@@ -145,6 +145,11 @@ func (c *Client) Keys(ctx context.Context, id string) (Keys, error) {
 	return ask[Keys](ctx, c, http.MethodGet, "/integrators/"+url.PathEscape(id)+"/keys", nil)
 }
 
+// Webhooks are those of an integrator.
+func (c *Client) Webhooks(ctx context.Context, id string) (Webhooks, error) {
+	return ask[Webhooks](ctx, c, http.MethodGet, "/integrators/"+url.PathEscape(id)+"/webhooks", nil)
+}
+
 // RevokeKey makes a key open nothing.
 func (c *Client) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return ask[Key](ctx, c, http.MethodPost, "/keys/"+url.PathEscape(id)+"/revoke", nil)

@@ -63,17 +63,18 @@ func creates(do func(*call) (any, error)) action { return action{http.StatusCrea
 
 // routes are everything there is. A key has no way to be changed but to be revoked.
 var routes = map[string]map[string]action{
-	"/integrators":           {http.MethodGet: answers(listIntegrators), http.MethodPost: creates(createIntegrator)},
-	"/integrators/{id}":      {http.MethodGet: answers(showIntegrator), http.MethodPatch: answers(changeIntegrator)},
-	"/integrators/{id}/keys": {http.MethodGet: answers(listKeys), http.MethodPost: creates(issueKey)},
-	"/keys/{id}/revoke":      {http.MethodPost: answers(revokeKey)},
-	"/audit":                 {http.MethodGet: answers(listEntries)},
-	"/audit/verify":          {http.MethodGet: answers(verifyAudit)},
-	"/events":                {http.MethodGet: answers(followEvents)},
-	"/halts":                 {http.MethodGet: answers(listHalts)},
-	"/halts/{id}/resume":     {http.MethodPost: answers(resumeChain)},
-	"/queue":                 {http.MethodGet: answers(listQuestions)},
-	"/sweep":                 {http.MethodGet: answers(listUnswept), http.MethodPost: answers(sweep)},
+	"/integrators":               {http.MethodGet: answers(listIntegrators), http.MethodPost: creates(createIntegrator)},
+	"/integrators/{id}":          {http.MethodGet: answers(showIntegrator), http.MethodPatch: answers(changeIntegrator)},
+	"/integrators/{id}/keys":     {http.MethodGet: answers(listKeys), http.MethodPost: creates(issueKey)},
+	"/keys/{id}/revoke":          {http.MethodPost: answers(revokeKey)},
+	"/audit":                     {http.MethodGet: answers(listEntries)},
+	"/audit/verify":              {http.MethodGet: answers(verifyAudit)},
+	"/events":                    {http.MethodGet: answers(followEvents)},
+	"/halts":                     {http.MethodGet: answers(listHalts)},
+	"/halts/{id}/resume":         {http.MethodPost: answers(resumeChain)},
+	"/queue":                     {http.MethodGet: answers(listQuestions)},
+	"/sweep":                     {http.MethodGet: answers(listUnswept), http.MethodPost: answers(sweep)},
+	"/integrators/{id}/webhooks": {http.MethodGet: answers(listWebhooks)},
 }
 
 func listIntegrators(c *call) (any, error) {
@@ -137,6 +138,14 @@ func listKeys(c *call) (any, error) {
 	}
 	keys, err := c.office.Keys(c.Context(), c.id())
 	return Keys{Keys: each(keys, keyView)}, err
+}
+
+func listWebhooks(c *call) (any, error) {
+	if err := c.bare(); err != nil {
+		return nil, err
+	}
+	found, err := c.office.Webhooks(c.Context(), c.id())
+	return Webhooks{Webhooks: each(found, webhookView)}, err
 }
 
 func issueKey(c *call) (any, error) {

@@ -22,6 +22,8 @@ import (
 type Rooms struct {
 	Desk   *desk.Desk
 	Report Reporter
+	Hooks  Hooks
+	Log    Log
 	Atlas  *desk.Atlas
 	// Now is the deployment's clock. Limits go by the call's own, which is this
 	// process's and never stepped.
@@ -81,7 +83,8 @@ func All(r Rooms) []api.Operation {
 	rows = append(rows, r.orders()...)
 	rows = append(rows, r.actions()...)
 	rows = append(rows, r.public()...)
-	return append(rows, r.reports()...)
+	rows = append(rows, r.reports()...)
+	return append(rows, r.webhooks()...)
 }
 
 // seeker is who asks for an order and what they show.

@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"slices"
 	"strconv"
 
 	"ferry/internal/feed"
@@ -50,4 +51,16 @@ func IntegratorEventOf(e *feed.Entry, o AttributedOrder) IntegratorEvent {
 		OccurredAt: Time{e.At},
 		Data:       AttributedChange{OrderID: string(e.Order), From: string(e.From), To: string(e.State), Version: int(e.Version), Order: o},
 	}
+}
+
+// EventNames are what the events of orders are called, in order.
+func EventNames() []string {
+	all := []string{"order.held", "order.status_changed"}
+	for _, name := range eventNames {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
