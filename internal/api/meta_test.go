@@ -65,6 +65,9 @@ func TestTheContractIsServedAsItIsBuilt(t *testing.T) {
 	if err := json.Unmarshal(r.do("GET", "/v2/version", "").body, &v); err != nil {
 		t.Fatal(err)
 	}
+	if live := r.do("GET", "/v2/asyncapi", ""); !bytes.Equal(live.body, r.door.Live().JSON) || live.Header.Get("ETag") != `"`+v.Contracts.AsyncAPI+`"` || v.Contracts.AsyncAPI != r.door.Live().Hash {
+		t.Errorf("the contract of the live socket is not what was built: %v", live.Header)
+	}
 	if v.Contracts.OpenAPI != r.door.Contract().Hash || v.Version != "1.2.3" || v.Revision != "abc" || len(v.RetiredFields) != len(wire.Retired()) {
 		t.Errorf("got %+v", v)
 	}
@@ -79,7 +82,7 @@ func TestTheContractIsServedAsItIsBuilt(t *testing.T) {
 func TestHiddenRowsLeakNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, body := range [][]byte{r.door.Contract().JSON, r.do("GET", "/v2/errors", "").body, r.do("GET", "/docs", "").body} {
+	for _, body := range [][]byte{r.door.Contract().JSON, r.do("GET", "/v2/errors", "").body, r.do("GET", "/docs", "").body, r.door.Live().JSON, r.do("GET", "/docs/live", "").body} {
 		for _, word := range []string{"/v2/integrator", "hushHush", "secretStuff", "getSecretStuff", "getIntegratorDocs", "Whisper"} {
 			if bytes.Contains(body, []byte(word)) {
 				t.Errorf("%s is in what everybody may read", word)

@@ -13,5 +13,28 @@ type Message struct {
 type Channel struct {
 	Name, Summary string
 	Access        string // who may
+	ServerKey     bool   // it is refused without one
 	Durable       bool   // its numbers are, so that a client can go on from one
+}
+
+// Close is a code with which the server ends connections.
+type Close struct {
+	Code       int
+	Name, What string // what happened, and what a client does then
+}
+
+// Limit is a bound of the live socket.
+type Limit struct {
+	Name  string
+	Value int
+	What  string
+}
+
+// Live is everything that can be said of the live socket.
+type Live struct {
+	Path, Protocol string
+	Channels       []Channel
+	Messages       []Message
+	Closes         []Close
+	Limits         []Limit
 }

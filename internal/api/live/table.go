@@ -10,8 +10,8 @@ func Channels() []contract.Channel {
 	return []contract.Channel{
 		{Name: "order", Summary: "The changes of one order.", Access: "Its session, or its destination address, which shows less. An order that is missing and a proof that is wrong are refused alike.", Durable: true},
 		{Name: "session", Summary: "The changes of all orders of a session, those that are made later too.", Access: "Possession of the session.", Durable: true},
-		{Name: "integrator_orders", Summary: "The changes of all orders of an integration, whichever of its keys they were made with.", Access: "A server key.", Durable: true},
-		{Name: "integrator_usage", Summary: "What is left of an integration's limits every few seconds, a limit that is used up, and changed settings.", Access: "A server key."},
+		{Name: "integrator_orders", Summary: "The changes of all orders of an integration, whichever of its keys they were made with.", Access: "A server key.", ServerKey: true, Durable: true},
+		{Name: "integrator_usage", Summary: "What is left of an integration's limits every few seconds, a limit that is used up, and changed settings.", Access: "A server key.", ServerKey: true},
 		{Name: "quote", Summary: "A price, asked for again every few seconds for a minute; each counts as a quote.", Access: "Anybody."},
 		{Name: "status", Summary: "Chains that go up or down.", Access: "Anybody."},
 	}
