@@ -49,6 +49,8 @@ type Door struct {
 	hidden  *contract.Document
 	live    *contract.Document
 	panics  atomic.Uint64
+	// livePage is the live contract for people.
+	livePage []byte
 }
 
 // New makes a door of the rows that every door has and the ones it is given.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func (d *Door) ownRows() []Operation {
 			Do: func(*Call) (any, error) { return document(d.hidden), nil },
 		},
 	}
-	return append(rows, pageRows()...)
+	return slices.Concat(rows, pageRows(), d.liveRows())
 }
 
 func document(doc *contract.Document) *Raw {
@@ -120,6 +121,9 @@ func (d *Door) describe() error {
 		return err
 	}
 	info.Title, info.Description = "Ferry live", "What is said on the live socket of a service for token swaps and native bridges. What is asked over HTTP is described by GET /v2/docs."
-	d.live, err = contract.BuildLive(info, &d.cfg.Live)
+	if d.live, err = contract.BuildLive(info, &d.cfg.Live); err != nil {
+		return err
+	}
+	d.livePage, err = drawLive(info, &d.cfg.Live)
 	return err
 }

@@ -72,8 +72,10 @@ func (l *Live) check() error {
 			return fmt.Errorf("the message %q has no name of its own or no payload", m.Name)
 		}
 		named[m.Name] = m
-		if m.Channel != "" && l.channel(m.Channel) == nil {
-			return fmt.Errorf("the message %s is of a channel %q that is not in the table", m.Name, m.Channel)
+		for _, c := range m.channels() {
+			if l.channel(c) == nil {
+				return fmt.Errorf("the message %s is of a channel %q that is not in the table", m.Name, c)
+			}
 		}
 	}
 	for _, m := range l.Messages {
@@ -109,7 +111,7 @@ func (s *schemas) message(m *Message) (obj, error) {
 		"examples": []any{obj{"name": m.Name, "payload": example}},
 	}
 	if m.Channel != "" {
-		written["tags"] = []any{tag(m.Channel)}
+		written["tags"] = tags(m)
 	}
 	if id := correlation(m); id != "" {
 		written["correlationId"] = obj{"description": "A message and its answer have it in common.", "location": "$message.payload#/" + id}
@@ -149,7 +151,7 @@ func (l *Live) operation(m *Message) (id string, written obj) {
 		}
 	}
 	if c := l.channel(m.Channel); c != nil {
-		written["tags"] = []any{tag(c.Name)}
+		written["tags"] = tags(m)
 		written["description"] = c.Summary + " For: " + c.Access
 		if c.ServerKey && m.FromClient {
 			written["security"] = []any{scheme("integratorKey"), scheme("integratorKeyInHello")}
@@ -159,6 +161,14 @@ func (l *Live) operation(m *Message) (id string, written obj) {
 }
 
 func tag(channel string) obj { return obj{"$ref": "#/components/tags/" + channel} }
+
+func tags(m *Message) []any {
+	all := []any{}
+	for _, c := range m.channels() {
+		all = append(all, tag(c))
+	}
+	return all
+}
 
 func scheme(name string) obj { return obj{"$ref": "#/components/securitySchemes/" + name} }
 

@@ -94,7 +94,7 @@ func channelsOf(live *Live) []any {
 		said := func(fromClient bool) []string {
 			names := []string{}
 			for _, m := range live.Messages {
-				if m.Channel == c.Name && m.FromClient == fromClient {
+				if m.of(c.Name) && m.FromClient == fromClient {
 					names = append(names, m.Name)
 				}
 			}

@@ -1,12 +1,28 @@
 package contract
 
+import "slices"
+
 // Message is one that is said on the live socket.
 type Message struct {
 	Name, Title, Summary string
 	FromClient           bool
 	Channel              string   // that it belongs to; empty for the connection's own
+	Also                 []string // further channels on which it is told
 	Payload              any      // a zero wire value: the schema is read off it
 	Replies              []string // names of the messages that may answer it
+}
+
+// channels are those on which it is said; none for the connection's own.
+func (m *Message) channels() []string {
+	if m.Channel == "" {
+		return nil
+	}
+	return append([]string{m.Channel}, m.Also...)
+}
+
+// of reports whether a message is said on a channel.
+func (m *Message) of(channel string) bool {
+	return m.Channel == channel || slices.Contains(m.Also, channel)
 }
 
 // Channel is what a client may follow on the live socket.

@@ -98,7 +98,13 @@ func TestEveryMessageIsInTheContract(t *testing.T) {
 		if socket.Messages[m.Name].Ref != "#/components/messages/"+m.Name {
 			t.Errorf("%s is not said on the channel", m.Name)
 		}
-		if (m.Channel != "") != (len(written.Tags) == 1 && written.Tags[0].Ref == "#/components/tags/"+m.Channel) {
+		var tags []reference
+		for _, c := range append([]string{m.Channel}, m.Also...) {
+			if c != "" {
+				tags = append(tags, reference{"#/components/tags/" + c})
+			}
+		}
+		if !slices.Equal(written.Tags, tags) {
 			t.Errorf("%s: its tags are %v", m.Name, written.Tags)
 		}
 		action, name := "send", "send"+strings.ToUpper(m.Name[:1])+m.Name[1:]
@@ -195,14 +201,15 @@ func TestTheLiveContractSaysWhatTheTableSays(t *testing.T) {
 func TestTablesThatContradictThemselvesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*contract.Live){
-		"a name that is there twice": func(l *contract.Live) { l.Messages = append(l.Messages, l.Messages[0]) },
-		"no name":                    func(l *contract.Live) { l.Messages[0].Name = "" },
-		"no payload":                 func(l *contract.Live) { l.Messages[0].Payload = nil },
-		"a payload that is no wire":  func(l *contract.Live) { l.Messages[0].Payload = struct{ A float64 }{} },
-		"a channel nobody knows":     func(l *contract.Live) { l.Messages[0].Channel = "none" },
-		"an answer nobody knows":     func(l *contract.Live) { l.Messages[0].Replies = []string{"none"} },
-		"an answer of a client":      func(l *contract.Live) { l.Messages[0].Replies = []string{"ping"} },
-		"an answer to what was told": func(l *contract.Live) { l.Messages[len(l.Messages)-1].Replies = []string{"pong"} },
+		"a name that is there twice":     func(l *contract.Live) { l.Messages = append(l.Messages, l.Messages[0]) },
+		"no name":                        func(l *contract.Live) { l.Messages[0].Name = "" },
+		"no payload":                     func(l *contract.Live) { l.Messages[0].Payload = nil },
+		"a payload that is no wire":      func(l *contract.Live) { l.Messages[0].Payload = struct{ A float64 }{} },
+		"a further channel nobody knows": func(l *contract.Live) { l.Messages[3].Also = []string{"none"} },
+		"a channel nobody knows":         func(l *contract.Live) { l.Messages[0].Channel = "none" },
+		"an answer nobody knows":         func(l *contract.Live) { l.Messages[0].Replies = []string{"none"} },
+		"an answer of a client":          func(l *contract.Live) { l.Messages[0].Replies = []string{"ping"} },
+		"an answer to what was told":     func(l *contract.Live) { l.Messages[len(l.Messages)-1].Replies = []string{"pong"} },
 	} {
 		said := live.New(live.Config{}, live.Ports{}).Contract()
 		change(&said)

@@ -27,6 +27,10 @@ func Messages() []contract.Message {
 	out := func(name, channel, title string, payload any) contract.Message {
 		return contract.Message{Name: name, Title: title, Summary: title + ".", Channel: channel, Payload: payload}
 	}
+	with := func(channel string, m contract.Message) contract.Message {
+		m.Also = append(m.Also, channel)
+		return m
+	}
 	return []contract.Message{
 		in("hello", "", "Show a key and be greeted", wire.Hello{}, answered("welcome")),
 		in("ping", "", "Ask for a sign of life", wire.Ping{}, answered("pong")),
@@ -49,7 +53,7 @@ func Messages() []contract.Message {
 		out("sessionSnapshot", "session", "The session's newest orders", wire.SessionSnapshot{}),
 		out("integratorSnapshot", "integrator_orders", "The orders that changed last", wire.IntegratorSnapshot{}),
 		out("statusSnapshot", "status", "How everything is", wire.StatusSnapshot{}),
-		out("orderEvent", "order", "An order changed, for its owner", wire.OrderEvent{}),
+		with("session", out("orderEvent", "order", "An order changed, for its owner", wire.OrderEvent{})),
 		out("integratorEvent", "integrator_orders", "An order changed, for its integrator", wire.IntegratorEvent{}),
 		out("usageEvent", "integrator_usage", "Limits of the integration", wire.UsageEvent{}),
 		out("quoteEvent", "quote", "A new price", wire.QuoteEvent{}),
