@@ -23,6 +23,7 @@ type integratorCmd struct {
 	Fees       integratorFeesCmd       `cmd:"" help:"Set what an integrator earns, and where it is paid."`
 	Suspend    integratorSuspendCmd    `cmd:"" help:"Make the keys of an integrator open nothing."`
 	Resume     integratorResumeCmd     `cmd:"" help:"Make the keys of a suspended integrator open again."`
+	Points     integratorPointsCmd     `cmd:"" help:"Say whether orders of an integrator earn points."`
 	Forwarding integratorForwardingCmd `cmd:"" help:"Set which servers may say for which end user they ask."`
 }
 
@@ -43,6 +44,11 @@ func (f *officeFlags) printIntegrator(out *output, i operator.Integrator) error 
 				line("paid to", "%s on %s", *to, family)
 			}
 		}
+		points := "off"
+		if i.Points {
+			points = "on"
+		}
+		line("points", "%s", points)
 		forwards := "disabled"
 		if i.Forwarding.Enabled {
 			forwards = "enabled"
@@ -240,6 +246,28 @@ Example:
 func (c *integratorSuspendCmd) Run(ctx context.Context, out *output) error {
 	status := "suspended"
 	return c.change(ctx, out, c.ID, operator.Patch{Status: &status})
+}
+
+type integratorPointsCmd struct {
+	officeFlags
+	ID    string `arg:"" help:"The integrator, as ferry integrator list names it."`
+	State string `arg:"" enum:"on,off" help:"on or off."`
+}
+
+// Help implements kong's longer help.
+func (*integratorPointsCmd) Help() string {
+	return `With off, orders that are made from then on earn no points, neither for their owners nor for the
+integration. What was earned stays, and orders that are under way earn by the terms they were made with.
+
+Examples:
+  ferry integrator points --config ferry.toml int_01J0000000000000000000000A off
+  ferry integrator points --config ferry.toml int_01J0000000000000000000000A on` + where
+}
+
+// Run sets whether points are earned.
+func (c *integratorPointsCmd) Run(ctx context.Context, out *output) error {
+	on := c.State == "on"
+	return c.change(ctx, out, c.ID, operator.Patch{Points: &on})
 }
 
 type integratorResumeCmd struct {

@@ -31,6 +31,8 @@ type cli struct {
 	Resume   resumeCmd   `cmd:"" help:"Let a halted chain go on, after you have looked."`
 	Audit    auditCmd    `cmd:"" help:"Compare the books with the chains, and explain every difference."`
 
+	Recount recountCmd `cmd:"" help:"Count again what integrators and the public see, and say what differs."`
+
 	Treasury   treasuryCmd   `cmd:"" help:"Show what is in the wallets, and book what you put in."`
 	Integrator integratorCmd `cmd:"" help:"Make integrators and change what they may use and earn."`
 	Key        keyCmd        `cmd:"" help:"Issue and revoke the keys of integrators."`

@@ -128,6 +128,7 @@ func runCrowd(what string) error {
 	if err != nil {
 		return errors.Join(err, out.Encode(heard{Failed: err.Error()}))
 	}
+	defer c.close()
 	if err := out.Encode(heard{}); err != nil {
 		return err
 	}

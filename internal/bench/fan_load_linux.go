@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -25,6 +26,9 @@ type listeners struct {
 	waits []time.Duration
 	room  []byte
 }
+
+// errLost: an event did not come to everybody.
+var errLost = errors.New("the others wait in vain")
 
 // raiseFiles lets this process have as many files open as it may.
 func raiseFiles() error {
@@ -74,6 +78,12 @@ func connectAll(kind, address string, many int) (*listeners, error) {
 	return l, nil
 }
 
+func (l *listeners) close() {
+	for _, fd := range append(l.fds, l.tells, l.poll) {
+		_ = syscall.Close(fd)
+	}
+}
+
 // dialFrom connects from one of some addresses, as one alone has not ports enough.
 func dialFrom(i int, to netip.AddrPort) (int, error) {
 	const noPort = 24 // IP_BIND_ADDRESS_NO_PORT: the port is chosen when it is known whereto
@@ -105,6 +115,9 @@ func (l *listeners) greet(fd int) error {
 	case socketioKind:
 		join := string(ws.MustCompileFrame(ws.MaskFrame(ws.NewTextFrame([]byte("40")))))
 		return l.exchange(fd, upgrade("/socket.io/?EIO=4&transport=websocket"), "0{\"sid\"", join, "40{\"sid\"")
+	}
+	if l.kind == socketKind {
+		return l.exchange(fd, upgrade(hearPath), firstWords)
 	}
 	return l.exchange(fd, upgrade(hearPath), "\r\n\r\n")
 }
@@ -171,10 +184,13 @@ func (l *listeners) obey(o task) (h heard, err error) {
 
 // measure is how many bytes one event is on the wire.
 func (l *listeners) measure() (int, error) {
+	if l.kind == natsKind {
+		l.quiet()
+	}
 	if err := l.publish(1); err != nil {
 		return 0, err
 	}
-	want := 0
+	want, until := 0, time.Now().Add(patience)
 	for i, fd := range l.fds {
 		if i == 0 {
 			time.Sleep(time.Second) // so that it has come whole to the first, which says how long it is
@@ -182,6 +198,8 @@ func (l *listeners) measure() (int, error) {
 		for n := 0; i == 0 && want == 0 || n < want; {
 			m, err := syscall.Read(fd, l.room[n:])
 			switch {
+			case time.Now().After(until):
+				return 0, fmt.Errorf("connection %d hears nothing: %w", i, errLost)
 			case err == syscall.EAGAIN, err == syscall.EINTR: //nolint:errorlint // it is the number itself
 				time.Sleep(time.Millisecond)
 				continue
@@ -194,6 +212,17 @@ func (l *listeners) measure() (int, error) {
 		}
 	}
 	return want, l.answered()
+}
+
+// quiet waits until NATS has sent everybody its first ping, which it does once some
+// seconds after they came, and forgets them.
+func (l *listeners) quiet() {
+	time.Sleep(5 * time.Second)
+	for _, fd := range l.fds {
+		for n := 1; n > 0; {
+			n, _ = syscall.Read(fd, l.room)
+		}
+	}
 }
 
 // answered reads the answer to what was told, where there is one.
@@ -215,7 +244,7 @@ func (l *listeners) hearAll(start time.Time, want int) error {
 			continue
 		}
 		if err != nil || n == 0 {
-			return fmt.Errorf("%d of %d heard the event in time: %w", len(l.waits), len(l.fds), err)
+			return fmt.Errorf("%d of %d heard the event in time: %w", len(l.waits), len(l.fds), errors.Join(errLost, err))
 		}
 		for _, e := range ready[:n] {
 			i := l.place[e.Fd]

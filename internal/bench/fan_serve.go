@@ -3,12 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -44,6 +42,10 @@ var (
 	eventBody = []byte(`"seq":8,"event":"order.status_changed","data":` + string(sameAnswer) + `}`)
 )
 
+// firstWords are what a connection to our server hears first: before it, the connection is
+// answered and may not be among those who hear.
+const firstWords = `{"type":"welcome"}`
+
 // hall is everybody who hears the events of our server.
 type hall struct {
 	mu    sync.Mutex
@@ -55,6 +57,7 @@ func (h *hall) Opened(c *socket.Conn) {
 	defer h.mu.Unlock()
 	c.Data = append([]byte(nil), eventHead...)
 	h.conns = append(h.conns, c)
+	c.Send(socket.Text([]byte(firstWords)))
 }
 
 func (h *hall) Message(*socket.Conn, []byte) {}
@@ -81,7 +84,7 @@ func (everybody) Admit(c *api.Credentials, _ time.Time) (access.Principal, error
 func (everybody) Take(*access.Principal, api.Spend, time.Time, *api.Fields) error { return nil }
 
 // serveSocket is a door with sockets behind it.
-func serveSocket(ctx context.Context) error {
+func serveSocket(ctx context.Context, ready func(card) error) error {
 	h := &hall{}
 	sockets := socket.New(socket.Config{PingEvery: time.Hour, IdleAfter: 3 * time.Hour}, h)
 	rows := []api.Operation{
@@ -118,7 +121,7 @@ func serveSocket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(card{Address: l.Addr().String()}); err != nil {
+	if err := ready(card{Address: l.Addr().String()}); err != nil {
 		return err
 	}
 	err = door.Serve(ctx, l)
@@ -130,7 +133,7 @@ func serveSocket(ctx context.Context) error {
 
 // serveWrites is the floor: what all must do, a write for each who hears, from one
 // goroutine and without a look at what they say.
-func serveWrites(ctx context.Context) error {
+func serveWrites(ctx context.Context, ready func(card) error) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -139,7 +142,7 @@ func serveWrites(ctx context.Context) error {
 		<-ctx.Done()
 		_ = l.Close()
 	}()
-	if err := json.NewEncoder(os.Stdout).Encode(card{Address: l.Addr().String()}); err != nil {
+	if err := ready(card{Address: l.Addr().String()}); err != nil {
 		return err
 	}
 	event := ws.MustCompileFrame(ws.NewTextFrame(append(append([]byte(nil), eventHead...), eventBody...)))

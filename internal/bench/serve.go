@@ -69,14 +69,17 @@ func serve(ctx context.Context, kind string) (err error) {
 	case codecKind:
 		return serveHandler(ctx, codec)
 	case socketKind:
-		return errors.Join(raiseFiles(), serveSocket(ctx))
+		return errors.Join(raiseFiles(), serveSocket(ctx, present))
 	case writesKind:
-		return errors.Join(raiseFiles(), serveWrites(ctx))
+		return errors.Join(raiseFiles(), serveWrites(ctx, present))
 	case doorKind, loggedKind:
 		return serveDoor(ctx, kind == loggedKind)
 	}
 	return fmt.Errorf("there is no server %q", kind)
 }
+
+// present says where a server is to whoever started it.
+func present(c card) error { return json.NewEncoder(os.Stdout).Encode(c) }
 
 func serveHandler(ctx context.Context, h http.HandlerFunc) error {
 	return serveOn(ctx, &http.Server{Handler: h})
@@ -91,7 +94,7 @@ func serveOn(ctx context.Context, s *http.Server) error {
 		<-ctx.Done()
 		_ = s.Close() // nobody waits for an answer any more
 	}()
-	if err := json.NewEncoder(os.Stdout).Encode(card{Address: l.Addr().String()}); err != nil {
+	if err := present(card{Address: l.Addr().String()}); err != nil {
 		return err
 	}
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {

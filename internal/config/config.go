@@ -11,6 +11,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/report"
 	"ferry/internal/watch"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	Prices         []Source
 	Wallet         Wallet
 	Treasury       Treasury
+	// Points is what points are given for; without a season none are.
+	Points report.Program
 	// Operators may use the operators' API; without any nobody may.
 	Operators []Operator
 }
@@ -115,6 +118,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Prices: readPrices(r, raw), Tokens: readTokens(r, raw),
 
 		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
+		Points: readPoints(r, r.table(raw, "points")),
 	}
 	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
 	if err := r.err(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"ferry/internal/limit"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/report"
 	"ferry/internal/watch"
 )
 
@@ -54,6 +55,7 @@ func soundConfig() config.Config {
 		}},
 		API:            config.API{Listen: "127.0.0.1:8080", Room: 4096, SecretFile: "ferry.secret"},
 		OperatorListen: "127.0.0.1:8081", Limits: limit.DefaultIPLimits, Wallet: config.Wallet{FeeShare: 50_000},
+		Points: report.DefaultProgram,
 		Treasury: config.Treasury{
 			Sweep: true, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: 24 * time.Hour, Sources: 50, Cost: 5 * money.Whole / 100,
 			AuditEvery: 10 * time.Minute, Minimums: map[chain.Asset]money.Amount{},

@@ -161,6 +161,10 @@ var known = schema{
 	},
 	"prices": {"name": nil, "kind": nil, "path": nil, "url": nil, "values": nil, "fields": nil},
 	"tokens": {"asset": nil, "symbol": nil, "decimals": nil, "dust": nil, "minimum": nil},
+	"points": {
+		"enabled": nil, "season": nil, "name": nil, "startsAt": nil, "endsAt": nil, "pointsPerUsdFee": nil, "multiplierPercent": nil,
+		"integratorSharePercent": nil, "finalityHours": nil,
+	},
 	"treasury": {
 		"sweep": nil, "sweepLeastUsd": nil, "sweepEnoughUsd": nil, "sweepAge": nil, "sweepAddresses": nil, "sweepCostPercent": nil,
 		"auditEvery": nil,

@@ -23,6 +23,7 @@ func (c Config) String() string {
 			quote(w.SeedFile), quote(w.PassphraseFile), quote(w.Socket), w.FeeShare)
 	}
 	c.showTreasury(line)
+	c.showPoints(line)
 	for _, ch := range c.Chains {
 		assets := make([]string, len(ch.Assets))
 		for i, a := range ch.Assets {

@@ -21,6 +21,10 @@ const (
 	auditPace = 10 * time.Minute
 )
 
+// sentAtOnce is how many transfers of a chain are gone on with at a time: each waits for
+// nodes most of the time, and more would ask them too much at once.
+const sentAtOnce = 8
+
 // maxPause bounds how long a loop rests after trouble: one transfer that cannot be made
 // must not keep the others waiting for long.
 const maxPause = 5 * time.Second
@@ -37,7 +41,7 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	}
 	for i, s := range d.senders {
 		g.Go(func() error {
-			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, d.bells.send[d.names[i]]}, func() error { return s.Step(ctx, now()) })
+			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, d.bells.send[d.names[i]]}, func() error { return s.StepAtOnce(ctx, now(), sentAtOnce) })
 		})
 	}
 	g.Go(func() error {

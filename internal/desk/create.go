@@ -60,6 +60,9 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 	}
 	ask.Session = access.SessionDigest(integratorOf(p), session.Reveal())
 	ask.Origin, ask.Ceilings = d.origin(p, a), d.ceilings(p)
+	if err := d.points(p, a, &ask, now); err != nil {
+		return Created{}, err
+	}
 	ask.Origin.Group = d.group(session.Reveal())
 	if ask.DepositTo, err = d.ports.Codecs.DepositAddress(ctx, ask.Quote.Give.Chain, ask.ID); err != nil {
 		return Created{}, fmt.Errorf("deposit address of order %s: %w", ask.ID, err)
@@ -181,7 +184,7 @@ func (d *Desk) once(p *access.Principal, r *Repeat) *order.Once {
 }
 
 func (d *Desk) origin(p *access.Principal, a CreateAsk) order.Origin {
-	o := order.Origin{Reference: a.Reference, Metadata: a.Metadata, PointsTo: a.PointsTo, Private: a.Private}
+	o := order.Origin{Reference: a.Reference, Metadata: a.Metadata, Private: a.Private}
 	if p.Key == nil {
 		return o
 	}

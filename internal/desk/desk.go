@@ -24,6 +24,9 @@ type Config struct {
 	IP       limit.IPLimits
 	// Own are our wallets: nothing is ever paid out to one.
 	Own map[chain.ID]chain.Address
+	// Award are the terms for points of an order that is made now, zero for none; nil
+	// gives none at all.
+	Award func(now time.Time) order.Award
 	// Secret is what digests of addresses and derived sessions are keyed with. It is
 	// the same in every process of a deployment.
 	Secret secret.Text

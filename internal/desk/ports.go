@@ -55,6 +55,8 @@ type Proofs interface {
 type Codecs interface {
 	// Parse gives the canonical form of an address of a chain.
 	Parse(id chain.ID, text string) (chain.Address, error)
+	// Anyone gives the canonical form of an address of whatever family it is.
+	Anyone(text string) (chain.Address, error)
 	// DepositAddress is an address of ours that no other order has.
 	DepositAddress(ctx context.Context, id chain.ID, o order.ID) (chain.Address, error)
 }

@@ -31,6 +31,7 @@ import (
 	"ferry/internal/office"
 	"ferry/internal/order"
 	"ferry/internal/prices"
+	"ferry/internal/report"
 	"ferry/internal/secret"
 	"ferry/internal/settle"
 	"ferry/internal/store"
@@ -245,6 +246,7 @@ func config(s secret.Text, o Options, n *Network) front.Config {
 		IP: limit.DefaultIPLimits, Access: access.Config{Every: 500 * time.Millisecond}, Room: 1024,
 		Terms:  market.Terms{Spread: money.Whole / 333, Min: 5 * money.Dollar, Max: 50_000 * money.Dollar, Fixed: true},
 		Offers: offers, Slippage: money.Whole / 200, Prices: board, Secret: s, Version: o.Version, Log: o.Log,
+		Points: report.DefaultProgram,
 	}
 }
 

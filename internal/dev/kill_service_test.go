@@ -29,7 +29,10 @@ const serviceEnv = "FERRY_TEST_SERVICE"
 // task is what the service is told, and greeting what it says when it answers.
 type (
 	task     struct{ Database, Dir string }
-	greeting struct{ API, Key string }
+	greeting struct {
+		API, Key string
+		Keys     []string // of two integrations
+	}
 )
 
 func TestMain(m *testing.M) {
@@ -61,6 +64,7 @@ func serve(text string) error {
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Change: func(c *front.Config) {
 			c.IP = limit.IPLimits{Window: limit.DefaultIPLimits.Window} // nobody is held back
+			c.Live.PerAddress, c.Live.PerKey = -1, -1
 			c.Secret = secret.New(strings.Repeat("the same in each life of it. ", 2))
 		},
 	})
@@ -70,21 +74,28 @@ func serve(text string) error {
 	if err := d.resume(ctx); err != nil {
 		return err
 	}
-	none := int64(0)
-	id := integrator.ID(d.Card.IntegratorID)
-	if _, err := d.Front.Office.SetLimits(ctx, id, office.Limits{Requests: &none, Quotes: &none, Creates: &none, OpenOrders: &none}, "test"); err != nil {
-		return err
-	}
-	_, key, err := d.Front.Office.IssueKey(ctx, id, office.NewKey{Kind: integrator.Server, Label: "load", Requests: &none}, "test")
+	other, err := d.Front.Office.Create(ctx, "Other", "test")
 	if err != nil {
 		return err
+	}
+	none := int64(0)
+	var keys []string
+	for _, id := range []integrator.ID{integrator.ID(d.Card.IntegratorID), other.ID} {
+		if _, err := d.Front.Office.SetLimits(ctx, id, office.Limits{Requests: &none, Quotes: &none, Creates: &none, OpenOrders: &none}, "test"); err != nil {
+			return err
+		}
+		_, key, err := d.Front.Office.IssueKey(ctx, id, office.NewKey{Kind: integrator.Server, Label: "load", Requests: &none}, "test")
+		if err != nil {
+			return err
+		}
+		keys = append(keys, key.Reveal())
 	}
 	go func() {
 		defer cancel()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
 	return d.Run(ctx, func() {
-		if err := json.NewEncoder(os.Stdout).Encode(greeting{d.Card.API, key.Reveal()}); err != nil {
+		if err := json.NewEncoder(os.Stdout).Encode(greeting{d.Card.API, keys[0], keys}); err != nil {
 			cancel()
 		}
 	})
@@ -115,6 +126,7 @@ type service struct {
 	client http.Client
 	api    string
 	key    string
+	keys   []string
 	ended  bool
 	once   sync.Once
 	dying  atomic.Bool
@@ -151,7 +163,7 @@ func start(t *testing.T, database string) *service {
 		s.ended = true
 		t.Fatalf("the service did not start: %v", errors.Join(err, s.in.Close(), s.cmd.Wait(), errors.New(s.stderr.String())))
 	}
-	s.api, s.key = g.API, g.Key
+	s.api, s.key, s.keys = g.API, g.Key, g.Keys
 	return s
 }
 

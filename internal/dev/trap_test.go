@@ -227,7 +227,7 @@ type trapChain struct {
 	s *trap
 }
 
-func (g trapChain) Draft(ctx context.Context, c chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (g trapChain) Draft(ctx context.Context, c chain.Call, held send.Held, most money.Amount) (chain.Attempt, error) {
 	return crossed(g.s, drafts, c.For, func() (chain.Attempt, error) {
 		a, err := g.Chain.Draft(ctx, c, held, most)
 		g.s.keep(g.s.raws, string(a.Raw), c.For)

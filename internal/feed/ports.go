@@ -65,6 +65,12 @@ type History interface {
 	SessionLog(ctx context.Context, group string, after int64, n int) ([]Entry, error)
 	// IntegratorLog are the changes of an integrator's orders after a number (Entry.Number).
 	IntegratorLog(ctx context.Context, id integrator.ID, after int64, n int) ([]Entry, error)
+	// IntegratorNewest are the newest entries of orders of an integrator that changed
+	// last, and SessionNewest those of the newest orders of a session: each order as it
+	// is, all at the same moment, the last first. The newest entry of an integrator's log
+	// is always the first.
+	IntegratorNewest(ctx context.Context, id integrator.ID, n int) ([]Entry, error)
+	SessionNewest(ctx context.Context, group string, n int) ([]Entry, error)
 	// IntegratorHead is the newest number of an integrator's log.
 	IntegratorHead(ctx context.Context, id integrator.ID) (int64, error)
 }

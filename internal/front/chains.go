@@ -88,6 +88,18 @@ func (c *chains) Parse(id chain.ID, text string) (chain.Address, error) {
 	return one.Codec.Parse(text)
 }
 
+var errNobody = fault.New(fault.Invalid, "invalid_address", "That is not an address of any chain that is served here.")
+
+// Anyone reads an address of whatever family it is. No text is one of two families.
+func (c *chains) Anyone(text string) (chain.Address, error) {
+	for _, one := range c.all {
+		if a, err := one.Codec.Parse(text); err == nil {
+			return a, nil
+		}
+	}
+	return chain.Address{}, errNobody
+}
+
 // DepositAddress is an address of ours for an order.
 func (c *chains) DepositAddress(ctx context.Context, id chain.ID, o order.ID) (chain.Address, error) {
 	one, ok := c.by[id]

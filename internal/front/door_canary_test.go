@@ -218,15 +218,21 @@ func (c *canaries) plantKeys(t *testing.T) {
 func (c *canaries) plantURLs(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"X-Integrator-Key", "apiKey", "token", "key", "sessionId", "session", "verify", "cursor", "search", "limit", "nothing"} {
-		for _, path := range []string{"/v2/chains", "/v2/tokens", "/v2/orders", "/v2/orders/" + nobodysOrder, "/v2/orders/" + nobodysOrder + "/events", "/v2/integrator/orders", "/v2/health"} {
+		for _, path := range []string{"/v2/chains", "/v2/tokens", "/v2/orders", "/v2/orders/" + nobodysOrder, "/v2/orders/" + nobodysOrder + "/events", "/v2/integrator/orders", "/v2/health", "/v2/stats/timeseries", "/v2/activity"} {
 			c.shoot(t, shot{path: path + "?" + name + "=" + c.canary("query "+name+" of "+path), header: withKey(c.a.Server.Text)})
 		}
 	}
 	c.shoot(t, shot{path: "/v2/orders/" + c.canary("path")})
 	c.shoot(t, shot{path: "/" + c.canary("path of nothing")})
 	c.shoot(t, shot{path: "/v2/tokens/ethereum/" + c.canary("path of a token")})
+	c.shoot(t, shot{path: "/v2/points/accounts/" + c.canary("path of an account")})
+	c.planted["address whose points are asked for"], c.echoed["address whose points are asked for"] = evmTokenless, true
+	c.shoot(t, shot{path: "/v2/points/accounts/" + evmTokenless})
 	c.shoot(t, shot{path: "/v2/orders/%zz" + c.canary("broken path")})
 }
+
+// evmTokenless is an address that is asked for and never used.
+const evmTokenless = "0xde709f2102306220921060314715629080e2fb77"
 
 // plantBodies: sessions, names of requests and texts of bodies. An order runs to its
 // end with all of them, so that every room has had its part.

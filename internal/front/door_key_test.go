@@ -237,7 +237,7 @@ func TestReportsAreForServerKeys(t *testing.T) {
 			name: "A18 a browser may not ask", req: request{Method: "OPTIONS", Path: "/v2/integrator/me", Header: map[string][]string{"Origin": {"https://a.example"}, "Access-Control-Request-Method": {"GET"}}},
 			status: 204, header: map[string]string{"Allow": "GET, HEAD, OPTIONS", "Access-Control-Allow-Origin": "", "Access-Control-Allow-Methods": ""},
 		}, doorCase{
-			name: "A22 there is no live connection that could outlast a key", req: request{Path: "/v2/ws", Header: c.Server.header()}, status: 404, code: "route_not_found",
+			name: "A22 what is no upgrade is no live connection", req: request{Path: "/v2/ws", Header: c.Server.header()}, status: 426, code: "upgrade_required",
 		})
 		r.table(t, cases)
 	})

@@ -50,7 +50,7 @@ var noAllowance = map[string]string{"RateLimit": "", "RateLimit-Policy": "", "Re
 
 // example is a request that reaches a row.
 func example(o *api.Operation) request {
-	path := strings.NewReplacer("{orderId}", nobodysOrder, "{chainId}", "ethereum", "{token}", "native").Replace(o.Path)
+	path := strings.NewReplacer("{orderId}", nobodysOrder, "{chainId}", "ethereum", "{token}", "native", "{address}", "0x52908400098527886e0f7030069857d2e4169ee7").Replace(o.Path)
 	req := request{Method: o.Method, Path: path, Header: map[string][]string{}}
 	if o.Method == http.MethodPost {
 		req.Body = "{}"

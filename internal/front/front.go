@@ -49,7 +49,8 @@ type Config struct {
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
-	Room     int64 // requests at once in the whole process
+	Points   report.Program // the zero program gives no points
+	Room     int64          // requests at once in the whole process
 	Live     live.Config
 	// Operators are who may use the operator API, by name and digest of their token.
 	Operators []operator.Operator
@@ -158,6 +159,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 	}
 	f.Desk, err = desk.New(desk.Config{
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
+		Award: f.cfg.Points.Award,
 	}, desk.Ports{
 		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Atlas: known.atlas, Look: f.daemon.Look,
 	})
@@ -189,8 +191,8 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	}
 	lim := &limiter{counter: counter, cfg: f.cfg.IP}
 	rooms := routes.Rooms{
-		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
-		Check: known.check, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
+		Now: f.clock.Now, Desk: f.Desk, Report: report.New(f.db, f.cfg.Points), Atlas: known.atlas, Show: known.show, ShowOf: known.showOf, URI: known.uri,
+		Check: known.check, Anyone: known.Anyone, Price: f.price(listing), Rates: f.offers.Indications, Health: f.health, Recheck: lim.recheck, Failed: lim.failed, MayTry: lim.mayTry,
 		Sign: func(o *market.Offer) (string, error) { return signer.Sign(known.public(*o)) },
 	}
 	f.Live = f.sockets(rooms, gate, lim)

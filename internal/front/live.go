@@ -86,7 +86,7 @@ func (f *Front) sockets(rooms routes.Rooms, gate *access.Gate, lim *limiter) *li
 	cfg := f.cfg.Live
 	cfg.Log, cfg.Now = f.cfg.Log, time.Now
 	l := live.New(cfg, live.Ports{
-		Hub: f.daemon.Hub, History: f.db, Desk: f.Desk, Report: rooms.Report, Down: store.Down,
+		Hub: f.daemon.Hub, History: f.db, Desk: f.Desk, Down: store.Down,
 		Access: &liveAccess{limiter: lim, gate: gate, uses: &f.uses}, Show: liveShow{rooms},
 	})
 	lim.exhausted = func(p *access.Principal, err error) {

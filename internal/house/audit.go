@@ -26,6 +26,10 @@ type Finding struct {
 	// Compared and Unread count the chains that the treasury's own audit could compare
 	// and those that were not read far enough.
 	Compared, Unread int
+	// Drift counts the numbers beside the orders that are not what the orders say, and
+	// Entries those of the ledger of points by their kind, whenever they are counted.
+	Drift   int
+	Entries map[string]int64
 }
 
 // Err is nil for an empty finding.
@@ -97,6 +101,9 @@ func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 	}
 	if a.audits++; strict || a.audits%4 == 0 { // it asks much, and mostly the same
 		if err := r.checkTreasury(); err != nil {
+			return r.out, err
+		}
+		if err := r.checkCounts(); err != nil {
 			return r.out, err
 		}
 	}

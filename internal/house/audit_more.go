@@ -90,3 +90,19 @@ func (r *round) checkFeed() error {
 		}
 	}
 }
+
+// checkCounts counts everything that is kept beside the orders again.
+func (r *round) checkCounts() error {
+	found, err := r.h.DB.Recount(r.ctx)
+	if err != nil {
+		return err
+	}
+	if found.Orders != int64(len(r.orders)) {
+		r.trouble("%d orders were counted again, and there are %d", found.Orders, len(r.orders))
+	}
+	r.out.Drift, r.out.Entries = len(found.Drift), found.Entries
+	for _, d := range found.Drift {
+		r.trouble("%s", d)
+	}
+	return nil
+}

@@ -256,7 +256,7 @@ func (g gatedSender) Cost(ctx context.Context, c chain.Call) (money.Amount, erro
 	return cross(g.h, "chain", "Cost", func() (money.Amount, error) { return g.in.Cost(ctx, c) })
 }
 
-func (g gatedSender) Draft(ctx context.Context, c chain.Call, held []chain.Slot, max money.Amount) (chain.Attempt, error) {
+func (g gatedSender) Draft(ctx context.Context, c chain.Call, held send.Held, max money.Amount) (chain.Attempt, error) {
 	return cross(g.h, "chain", "Draft", func() (chain.Attempt, error) { return g.in.Draft(ctx, c, held, max) })
 }
 

@@ -14,6 +14,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
+	"ferry/internal/report"
 	"ferry/internal/settle"
 	"ferry/internal/store"
 	"ferry/internal/treasury"
@@ -288,11 +289,11 @@ func (h *House) Terms(id quote.ID, give, get chain.Asset, in money.Amount, at ti
 			Under: money.Whole / 200, Over: money.Whole / 200,
 			UnderAction: quote.Hold, OverAction: quote.ProcessAll, WrongAsset: quote.Hold,
 		},
-		USD: usd, ExpiresAt: at.Add(time.Minute),
+		USD: usd, ExpiresAt: at.Add(time.Minute), Shown: quote.Shown{ServiceUSD: usd / 100},
 	}, nil
 }
 
-// Ask is an order for those terms. Without a deposit address, which only a house that
+// Ask is an order for those terms, whose recipient earns points. Without a deposit address, which only a house that
 // is closed has not, it is refused.
 func (h *House) Ask(id order.ID, q quote.Quote, payTo, refundTo chain.Address) order.Ask {
 	to := h.Net(q.Give.Chain).Codec().Deposit(id)
@@ -302,5 +303,6 @@ func (h *House) Ask(id order.ID, q quote.Quote, payTo, refundTo chain.Address) o
 	return order.Ask{
 		ID: id, Quote: q, DepositTo: to, PayTo: payTo, RefundTo: refundTo,
 		FundingTime: 30 * time.Minute, Patience: Patience(),
+		Origin: order.Origin{PointsTo: payTo.Text(), Award: report.DefaultProgram.Award(Start)},
 	}
 }

@@ -40,6 +40,9 @@ type Integrator struct {
 	Forwarding      Forwarding
 	Fees            FeePolicy
 	AttributionDays int
+	// NoPoints: orders that are made with its keys earn no points, neither for their
+	// owners nor for it.
+	NoPoints bool
 }
 
 // Limits are a company's, per minute but for OpenOrders. Zero disables one.

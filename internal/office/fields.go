@@ -26,6 +26,7 @@ func fields(i integrator.Integrator) map[string]string {
 		"limits.createLimitPerMin":         number(i.Limits.Creates),
 		"limits.maxOpenOrders":             number(i.Limits.OpenOrders),
 		"openOrderWindowMinutes":           number(int64(i.Window / time.Minute)),
+		"points":                           points(i),
 		"attribution.windowDays":           number(int64(i.AttributionDays)),
 		"clientIpForwarding.enabled":       strconv.FormatBool(i.Forwarding.Enabled),
 		"clientIpForwarding.egress":        strings.Join(egress, " "),
@@ -37,6 +38,14 @@ func fields(i integrator.Integrator) map[string]string {
 		clientLimit + "createLimitPerMin":  number(i.Forwarding.Limits.Creates),
 		clientLimit + "requestLimitPerMin": number(i.Forwarding.Limits.Requests),
 	}
+}
+
+// points says whether orders of an integrator earn points.
+func points(i integrator.Integrator) string {
+	if i.NoPoints {
+		return "off"
+	}
+	return "on"
 }
 
 const clientLimit = "clientIpForwarding.limits."

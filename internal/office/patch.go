@@ -23,6 +23,7 @@ type Patch struct {
 	Limits          Limits
 	Window          *time.Duration
 	AttributionDays *int
+	NoPoints        *bool
 	Fees            Fees
 	Forwarding      Forwarding
 }
@@ -111,6 +112,7 @@ func (p Patch) apply(i integrator.Integrator, codecs Codecs) (integrator.Integra
 	set(&i.Limits.OpenOrders, p.Limits.OpenOrders)
 	set(&i.Window, p.Window)
 	set(&i.AttributionDays, p.AttributionDays)
+	set(&i.NoPoints, p.NoPoints)
 	set(&i.Fees.Default, p.Fees.Default)
 	var err error
 	if i.Fees.PayTo, err = p.Fees.payTo(i.Fees.PayTo, codecs); err != nil {

@@ -18,8 +18,9 @@ type Origin struct {
 	Group     string          // digest of the session, by which its orders are listed
 	Reference string
 	Metadata  map[string]string
-	PointsTo  string
-	Private   bool // kept out of public activity
+	PointsTo  string // who earns points, as the codec of its family writes it; empty is nobody
+	Award     Award  // by which terms; zero is none
+	Private   bool   // kept out of public activity
 }
 
 // Ceiling bounds how many open orders one subject may have. It is counted where

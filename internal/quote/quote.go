@@ -73,7 +73,7 @@ type Quote struct {
 	Shown        Shown
 }
 
-// Shown is what the customer was told beside the promise. Nothing is decided by it.
+// Shown is what the customer was told beside the promise. No money moves by it.
 type Shown struct {
 	ExactOut      bool // Out was asked for, not In
 	Slippage      money.Percent

@@ -5,102 +5,98 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"ferry/internal/integrator"
 )
 
 // freshFor is how old a report may be when it is shown.
 const freshFor = time.Second
 
-// maxKept is how many integrators' reports are kept at most.
+// maxKept is how many reports of a kind are kept at most.
 const maxKept = 4096
 
-// shelf keeps the newest report of each integrator for a moment, and has one caller
-// read what many ask for at once.
-type shelf struct {
+// shelf keeps the newest report on each subject for a moment, and has one caller read
+// what many ask for at once.
+type shelf[K comparable, V any] struct {
 	mu   sync.Mutex
-	kept map[integrator.ID]*sheet
+	kept map[K]*sheet[V]
 }
 
 // sheet is a report that is being read or was read. Its fields stand still once done
 // is closed.
-type sheet struct {
-	at      time.Time // before it was read
-	version int64     // of the settings in it
-	done    chan struct{}
-	me      Me
-	err     error
+type sheet[V any] struct {
+	at    time.Time // before it was read
+	done  chan struct{}
+	value V
+	err   error
 }
 
 // good reports whether a sheet may be shown to somebody who asks at a time.
-func (s *sheet) good(version int64, now time.Time) bool {
+func (s *sheet[V]) good(now time.Time) bool {
 	age := now.Sub(s.at)
-	return s.version == version && age >= 0 && age < freshFor
+	return age >= 0 && age < freshFor
 }
 
-// get is the report of an integrator, read anew if the one that is kept is too old
-// or knows other settings.
-func (s *shelf) get(ctx context.Context, i integrator.Integrator, now time.Time, read func(context.Context) (Me, error)) (Me, error) {
+// get is the report on a subject, read anew if the one that is kept is too old.
+func (s *shelf[K, V]) get(ctx context.Context, of K, now time.Time, read func(context.Context) (V, error)) (V, error) {
 	for {
-		one, mine := s.sheet(i, now)
+		one, mine := s.sheet(of, now)
 		if mine {
-			s.fill(ctx, i.ID, one, read)
-			return one.me, one.err
+			s.fill(ctx, of, one, read)
+			return one.value, one.err
 		}
 		select {
 		case <-one.done:
 		case <-ctx.Done():
-			return Me{}, ctx.Err()
+			var none V
+			return none, ctx.Err()
 		}
 		// Whoever read it may have gone away in the middle; then it is the next one's
 		// turn. Any other error is everybody's.
 		if !errors.Is(one.err, context.Canceled) && !errors.Is(one.err, context.DeadlineExceeded) {
-			return one.me, one.err
+			return one.value, one.err
 		}
 	}
 }
 
 // fill reads a sheet. One that could not be read is not kept.
-func (s *shelf) fill(ctx context.Context, id integrator.ID, one *sheet, read func(context.Context) (Me, error)) {
+func (s *shelf[K, V]) fill(ctx context.Context, of K, one *sheet[V], read func(context.Context) (V, error)) {
 	whole := false
 	defer func() {
 		if !whole || one.err != nil {
-			s.drop(id, one)
+			s.drop(of, one)
 		}
 		if !whole {
 			one.err = context.Canceled // a panic: nobody may take the empty sheet for a report
 		}
 		close(one.done)
 	}()
-	one.me, one.err = read(ctx)
-	one.me.made = &sync.Map{}
+	one.value, one.err = read(ctx)
 	whole = true
 }
 
 // sheet finds the sheet to show or to wait for, or begins one that is the caller's
 // to fill.
-func (s *shelf) sheet(i integrator.Integrator, now time.Time) (one *sheet, mine bool) {
+func (s *shelf[K, V]) sheet(of K, now time.Time) (one *sheet[V], mine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one = s.kept[i.ID]; one != nil && one.good(i.Version, now) {
+	if one = s.kept[of]; one != nil && one.good(now) {
 		return one, false
 	}
 	if s.kept == nil {
-		s.kept = map[integrator.ID]*sheet{}
+		s.kept = map[K]*sheet[V]{}
 	}
 	if len(s.kept) >= maxKept {
 		clear(s.kept) // whoever waits for one has it, and those who come read again
 	}
-	one = &sheet{at: now, version: i.Version, done: make(chan struct{})}
-	s.kept[i.ID] = one
+	one = &sheet[V]{at: now, done: make(chan struct{})}
+	s.kept[of] = one
 	return one, true
 }
 
-func (s *shelf) drop(id integrator.ID, one *sheet) {
+func (s *shelf[K, V]) drop(of K, one *sheet[V]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept[id] == one {
-		delete(s.kept, id)
+	if s.kept[of] == one {
+		delete(s.kept, of)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 // slowStore counts how often a report is read, and lets it be held up or fail.
 type slowStore struct {
+	Public
 	reads atomic.Int64
 	open  atomic.Int64
 	hold  chan struct{} // nil: nobody is held up
@@ -71,7 +72,7 @@ func TestAReportIsLessThanASecondOld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &slowStore{}
-			r := New(s)
+			r := New(s, DefaultProgram)
 			if _, err := r.Me(t.Context(), acme, start); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +88,7 @@ func TestAReportIsLessThanASecondOld(t *testing.T) {
 func TestManyWhoAskAtOnceReadOnce(t *testing.T) {
 	t.Parallel()
 	s := &slowStore{hold: make(chan struct{}), in: make(chan struct{}, 1)}
-	r := New(s)
+	r := New(s, DefaultProgram)
 	var wg sync.WaitGroup
 	ask := func() {
 		if m, err := r.Me(t.Context(), acme, start); err != nil || m.At != start {
@@ -109,7 +110,7 @@ func TestManyWhoAskAtOnceReadOnce(t *testing.T) {
 func TestWhoGoesAwayTakesNobodyElsesReport(t *testing.T) {
 	t.Parallel()
 	s := &slowStore{hold: make(chan struct{}), in: make(chan struct{}, 2)}
-	r := New(s)
+	r := New(s, DefaultProgram)
 	ctx, leave := context.WithCancel(t.Context())
 	left, got := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := r.Me(ctx, acme, start); left <- err }()
@@ -130,7 +131,7 @@ func TestAReportThatFailedIsNotKept(t *testing.T) {
 	t.Parallel()
 	bad := errors.New("bad")
 	s := &slowStore{fail: bad}
-	r := New(s)
+	r := New(s, DefaultProgram)
 	if _, err := r.Me(t.Context(), acme, start); !errors.Is(err, bad) {
 		t.Fatalf("want the store's error, got %v", err)
 	}
@@ -142,7 +143,7 @@ func TestAReportThatFailedIsNotKept(t *testing.T) {
 
 func TestWhatIsMadeOfAReportIsMadeOnceAndGoesWithIt(t *testing.T) {
 	t.Parallel()
-	r := New(&slowStore{})
+	r := New(&slowStore{}, DefaultProgram)
 	made := 0
 	page := func(now time.Time, name string) any {
 		m, err := r.Me(t.Context(), acme, now)

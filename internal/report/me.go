@@ -74,12 +74,23 @@ func (s Stats) SuccessRate() (money.Percent, bool) {
 
 // Reporter reads.
 type Reporter struct {
-	store Store
-	shelf shelf
+	store   Store
+	program Program
+	mes     shelf[meOf, Me]
+	totals  shelf[struct{}, Totals]
+	series  shelf[SeriesAsk, Series]
+	pairs   shelf[int, Pairs]
+	boards  shelf[int, []Rank]
+}
+
+// meOf is an integrator as it was set at a time: another version is another report.
+type meOf struct {
+	id      integrator.ID
+	version int64
 }
 
 // New makes a reporter.
-func New(s Store) *Reporter { return &Reporter{store: s} }
+func New(s Store, p Program) *Reporter { return &Reporter{store: s, program: p} }
 
 // hoursOf30Days is how far back volumes are looked at.
 const hoursOf30Days = 30 * 24
@@ -87,7 +98,11 @@ const hoursOf30Days = 30 * 24
 // Me is what there is of an integrator, less than a second old. It is shared: whoever
 // gets it changes nothing in it.
 func (r *Reporter) Me(ctx context.Context, i integrator.Integrator, now time.Time) (Me, error) {
-	return r.shelf.get(ctx, i, now, func(ctx context.Context) (Me, error) { return r.read(ctx, i, now) })
+	return r.mes.get(ctx, meOf{i.ID, i.Version}, now, func(ctx context.Context) (Me, error) {
+		m, err := r.read(ctx, i, now)
+		m.made = &sync.Map{}
+		return m, err
+	})
 }
 
 func (r *Reporter) read(ctx context.Context, i integrator.Integrator, now time.Time) (Me, error) {
@@ -141,6 +156,8 @@ func statsOf(all []Tally) Stats {
 		switch name := t.Name; {
 		case name == made:
 			s.Made = t.N
+		case name == completed:
+			s.Ended[order.Completed] = t.N
 		case name == volume:
 			s.Volume.All = money.USD(t.N)
 		case strings.HasPrefix(name, ended):

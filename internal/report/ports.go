@@ -18,6 +18,22 @@ type Store interface {
 	Attributed(ctx context.Context, id integrator.ID, f Filter, from order.Place, n int) (Page, error)
 	// Keys are all keys of an integrator, the newest first.
 	Keys(ctx context.Context, id integrator.ID) ([]integrator.Key, error)
+	Public
+}
+
+// Public is where what anybody may see is read.
+type Public interface {
+	// Points are what an account has, one for each season.
+	Points(ctx context.Context, account string) ([]Account, error)
+	// Ahead is how many accounts of a season have more points, at most as many as that.
+	Ahead(ctx context.Context, season string, points int64, most int) (int64, error)
+	// Board are the accounts of a season with the most points.
+	Board(ctx context.Context, season string, n int) ([]Account, error)
+	// Activity are items that are published by now, the newest first, from a place;
+	// the zero place is the beginning.
+	Activity(ctx context.Context, from ActivityPlace, now time.Time, n int) ([]Activity, error)
+	// ActivityAfter are those behind a place, the oldest first.
+	ActivityAfter(ctx context.Context, after ActivityPlace, now time.Time, n int) ([]Activity, error)
 }
 
 // Filter narrows a list and says how it is sorted; what is empty does not.

@@ -10,7 +10,7 @@ import (
 
 // Tally is one number that is kept beside the facts it counts.
 type Tally struct {
-	Subject string // an integrator
+	Subject string // an integrator, or a part of the service
 	Name    string
 	Bucket  int64 // a UTC day or hour since 1970, or zero for all time
 	N       int64 // what is added
@@ -75,10 +75,11 @@ func Tallies(was order.Order, c order.Change) []Tally {
 			add(from+".volume", 0, usd)
 		}
 	}
-	if c.Was == 0 || was.FeeStatus != now.FeeStatus {
-		usd := int64(FeeUSD(now))
+	// What was counted is taken out as it was counted: a new price that was accepted
+	// meanwhile makes the same share worth another amount.
+	if before, usd := int64(FeeUSD(was)), int64(FeeUSD(now)); c.Was == 0 || was.FeeStatus != now.FeeStatus || before != usd {
 		if c.Was != 0 && was.FeeStatus != order.FeeNone {
-			add(fee+string(was.FeeStatus), 0, -usd)
+			add(fee+string(was.FeeStatus), 0, -before)
 			add(feeOrders+string(was.FeeStatus), 0, -1)
 		}
 		if now.FeeStatus != order.FeeNone {
@@ -121,13 +122,15 @@ const (
 	tookSteps = 32
 )
 
-func tookBucket(d time.Duration) string {
+func tookBucket(d time.Duration) string { return number(tookNumber(d)) }
+
+func tookNumber(d time.Duration) uint64 {
 	s := uint64(max(0, d/time.Second))
 	if s < tookExact {
-		return number(s)
+		return s
 	}
 	doublings := uint64(bits.Len64(s/tookExact)) - 1
-	return number(tookExact + doublings*tookSteps + (s>>doublings-tookExact)*tookSteps/tookExact)
+	return tookExact + doublings*tookSteps + (s>>doublings-tookExact)*tookSteps/tookExact
 }
 
 // tookSeconds is the least time of a bucket.

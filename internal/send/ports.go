@@ -18,7 +18,7 @@ type Chain interface {
 	Cost(ctx context.Context, c chain.Call) (money.Amount, error)
 	// Draft signs a first attempt at the going price, at most max, that uses none
 	// of the held slots. It sends nothing. ErrTooDear, ErrNoFunds, ErrRefused.
-	Draft(ctx context.Context, c chain.Call, held []chain.Slot, max money.Amount) (chain.Attempt, error)
+	Draft(ctx context.Context, c chain.Call, held Held, max money.Amount) (chain.Attempt, error)
 	// Redraft signs an attempt that can never land beside prev and pays as near
 	// to max as the family's rules allow; ErrLive if prev may land beside any
 	// other, ErrTooDear if max is not enough to replace it. A call to our own
@@ -31,6 +31,24 @@ type Chain interface {
 	Fate(ctx context.Context, a chain.Attempt) (chain.Status, error)
 	// Own is the address of one of our accounts.
 	Own(from chain.Account) chain.Address
+}
+
+// Held says which slots a draft may not use; nil is none. A family whose attempts use
+// slots asks right before it chooses, and has looked at the chain before: from then on,
+// until the attempt is kept, no other draft of the sender chooses any.
+type Held func(ctx context.Context) ([]chain.Slot, error)
+
+// Slots asks.
+func (h Held) Slots(ctx context.Context) ([]chain.Slot, error) {
+	if h == nil {
+		return nil, nil
+	}
+	return h(ctx)
+}
+
+// Holding are slots that are known.
+func Holding(slots ...chain.Slot) Held {
+	return func(context.Context) ([]chain.Slot, error) { return slots, nil }
 }
 
 // Errors that a Chain may return.

@@ -110,7 +110,7 @@ func (g gatedChain) Cost(ctx context.Context, c chain.Call) (money.Amount, error
 	return g.in.Cost(ctx, c)
 }
 
-func (g gatedChain) Draft(ctx context.Context, c chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (g gatedChain) Draft(ctx context.Context, c chain.Call, held send.Held, most money.Amount) (chain.Attempt, error) {
 	g.h("Draft")
 	return g.in.Draft(ctx, c, held, most)
 }

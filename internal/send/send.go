@@ -5,19 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
 )
 
-// Sender sends from one account on one chain. One loop drives it, so drafts never
-// race; the slots of the store are the second lock.
+// Sender sends from one account on one chain. One loop drives it, and of its transfers
+// one at a time chooses slots; the slots of the store are the second lock.
 type Sender struct {
 	id    chain.ID
 	from  chain.Account
 	chain Chain
 	store Store
+
+	choosing sync.Mutex // held from choosing slots until they are kept
 }
 
 // New makes a sender.
@@ -25,9 +30,14 @@ func New(id chain.ID, from chain.Account, c Chain, s Store) *Sender {
 	return &Sender{id: id, from: from, chain: c, store: s}
 }
 
-// Step looks once at every open transfer and does what it needs. One transfer in
-// trouble does not keep the others waiting; a chain that is halted is only looked at.
-func (s *Sender) Step(ctx context.Context, now time.Time) error {
+// Step looks once at every open transfer, one after the other, and does what it needs.
+// One transfer in trouble does not keep the others waiting; a chain that is halted is
+// only looked at.
+func (s *Sender) Step(ctx context.Context, now time.Time) error { return s.StepAtOnce(ctx, now, 1) }
+
+// StepAtOnce is Step with so many transfers at a time: most of what one takes is waiting
+// for nodes.
+func (s *Sender) StepAtOnce(ctx context.Context, now time.Time, many int) error {
 	halted, err := s.store.Halted(ctx, s.id)
 	if err != nil {
 		return fmt.Errorf("halt of %s: %w", s.id, err)
@@ -36,17 +46,32 @@ func (s *Sender) Step(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("live transfers on %s: %w", s.id, err)
 	}
-	var errs []error
-	for _, j := range jobs {
-		step := s.work
+	errs := make([]error, len(jobs))
+	one := func(i int) {
+		j, step := jobs[i], s.work
 		if j.Vigil {
 			step = s.vigil
 		}
 		err := step(ctx, j, now, halted != "")
 		if err != nil && !errors.Is(err, ErrStale) && !errors.Is(err, ErrSlotTaken) { // another worker was first
-			errs = append(errs, fmt.Errorf("transfer %s: %w", j.Transfer.ID, err))
+			errs[i] = fmt.Errorf("transfer %s: %w", j.Transfer.ID, err)
 		}
 	}
+	if many <= 1 {
+		for i := range jobs {
+			one(i)
+		}
+		return errors.Join(errs...)
+	}
+	var g errgroup.Group
+	g.SetLimit(many)
+	for i := range jobs {
+		g.Go(func() error {
+			one(i)
+			return nil
+		})
+	}
+	_ = g.Wait() // what each found is in errs
 	return errors.Join(errs...)
 }
 
@@ -144,11 +169,9 @@ func (s *Sender) draft(ctx context.Context, j Job, now time.Time) error {
 	if why, err := s.store.Halted(ctx, s.id); err != nil || why != "" { // looking may have halted it
 		return err
 	}
-	held, err := s.store.Held(ctx, s.id, s.from)
-	if err != nil {
-		return fmt.Errorf("held slots: %w", err)
-	}
-	a, err := s.chain.Draft(ctx, j.Transfer.call(), held, j.Transfer.MaxFee)
+	c := &choice{s: s}
+	defer c.over()
+	a, err := s.chain.Draft(ctx, j.Transfer.call(), c.held, j.Transfer.MaxFee)
 	switch {
 	case errors.Is(err, ErrRefused) && (len(j.Attempts) == 0 || len(j.Transfer.Call.Sources) > 0):
 		// What a sweep was to bring home may be gone since an attempt of it expired.
@@ -158,7 +181,38 @@ func (s *Sender) draft(ctx context.Context, j Job, now time.Time) error {
 	case err != nil:
 		return fmt.Errorf("draft: %w", err)
 	}
-	return s.keep(ctx, j, a, false, now)
+	if err := s.keep(ctx, j, a, false, now); err != nil {
+		return err
+	}
+	c.over()
+	return s.offer(ctx, a)
+}
+
+// choice is a draft that may choose slots.
+type choice struct {
+	s      *Sender
+	choose bool
+}
+
+// held waits until no other draft chooses, and says what is taken.
+func (c *choice) held(ctx context.Context) ([]chain.Slot, error) {
+	if !c.choose {
+		c.s.choosing.Lock()
+		c.choose = true
+	}
+	slots, err := c.s.store.Held(ctx, c.s.id, c.s.from)
+	if err != nil {
+		return nil, fmt.Errorf("held slots: %w", err)
+	}
+	return slots, nil
+}
+
+// over lets others choose: what was chosen is kept, or will not be.
+func (c *choice) over() {
+	if c.choose {
+		c.choose = false
+		c.s.choosing.Unlock()
+	}
 }
 
 // bump replaces the newest attempt by one that pays more, if the ramp allows it.
@@ -187,23 +241,40 @@ func (s *Sender) nothing(c chain.Call) chain.Call {
 }
 
 func (s *Sender) replace(ctx context.Context, j Job, call chain.Call, prev Kept, fee money.Amount, now time.Time) error {
+	a, err := s.redraft(ctx, j, call, prev, fee, now)
+	if err != nil {
+		return err
+	}
+	return s.offer(ctx, a)
+}
+
+// redraft signs and keeps an attempt in the place of another, for which it may take more
+// coins. It gives the other back where that can not be replaced now: its bytes may still
+// be needed.
+func (s *Sender) redraft(ctx context.Context, j Job, call chain.Call, prev Kept, fee money.Amount, now time.Time) (chain.Attempt, error) {
+	s.choosing.Lock()
+	defer s.choosing.Unlock()
 	a, err := s.chain.Redraft(ctx, call, prev.Attempt, fee)
 	switch {
 	case errors.Is(err, ErrLive), errors.Is(err, ErrTooDear), errors.Is(err, ErrNoFunds):
-		// It cannot be replaced now. The bytes we have may still be needed.
-		return s.chain.Broadcast(ctx, prev.Raw)
+		return prev.Attempt, nil
 	case err != nil:
-		return fmt.Errorf("redraft of %s: %w", prev.Tx, err)
+		return a, fmt.Errorf("redraft of %s: %w", prev.Tx, err)
 	}
-	return s.keep(ctx, j, a, call.Amount.IsZero(), now)
+	return a, s.keep(ctx, j, a, call.Amount.IsZero(), now)
 }
 
-// keep stores an attempt and only then offers it to the network.
+// keep stores an attempt. Only then may it be offered to the network.
 func (s *Sender) keep(ctx context.Context, j Job, a chain.Attempt, cancels bool, now time.Time) error {
 	k := Kept{Attempt: a, N: len(j.Attempts) + 1, Cancel: cancels, At: now}
 	if err := s.store.Keep(ctx, j.Transfer.ID, k); err != nil {
 		return fmt.Errorf("keep attempt %d: %w", k.N, err)
 	}
+	return nil
+}
+
+// offer offers a kept attempt to the network.
+func (s *Sender) offer(ctx context.Context, a chain.Attempt) error {
 	if err := s.chain.Broadcast(ctx, a.Raw); err != nil {
 		return fmt.Errorf("broadcast %s: %w", a.Tx, err)
 	}

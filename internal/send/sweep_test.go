@@ -17,7 +17,7 @@ func (refusing) Fate(context.Context, chain.Attempt) (chain.Status, error) {
 	return chain.Status{Fate: chain.Dead}, nil
 }
 
-func (refusing) Draft(context.Context, chain.Call, []chain.Slot, money.Amount) (chain.Attempt, error) {
+func (refusing) Draft(context.Context, chain.Call, send.Held, money.Amount) (chain.Attempt, error) {
 	return chain.Attempt{}, send.ErrRefused
 }
 

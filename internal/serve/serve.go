@@ -112,6 +112,7 @@ func settings(c config.Config, o Options) (front.Config, error) {
 		Terms:  market.Terms{Spread: c.Market.Spread, Min: c.Market.Min, Max: c.Market.Max, Fixed: c.Market.Fixed},
 		Offers: offers, Slippage: c.Market.Slippage, Prices: board(c), Version: o.Version, Revision: o.Revision, Server: c.API.URL, Log: o.Log,
 	}
+	cfg.Points = c.Points
 	cfg.Pace.Audit, cfg.Minimums = c.Treasury.AuditEvery, c.Treasury.Minimums
 	if c.Treasury.Sweep {
 		cfg.Sweep = &treasury.SweepConfig{

@@ -36,6 +36,7 @@ type door struct {
 	once    map[[2]string]once     // requests that were looked for
 	clients map[client]int64       // the day each was last seen; below zero is never
 	tallies map[report.Tally]int64 // what is added, by a tally whose own number is zero
+	points  map[season]*report.Account
 }
 
 // countOf is what open orders are counted for: those of one company and one limit
@@ -175,6 +176,7 @@ func (d *door) write(t *tx, was *order.Order, c *order.Change) {
 		}
 	}
 	d.tally(report.Tallies(*was, *c))
+	d.publish(t, was, c)
 }
 
 // seen notes the end user of a new order.
@@ -215,5 +217,6 @@ func (d *door) close(t *tx) {
 	for _, k := range keys {
 		t.add(addTallies, k.Subject, k.Name, k.Bucket, d.tallies[k])
 	}
+	d.closePublic(t)
 	t.flush(newOpen, newRequests, addTallies)
 }

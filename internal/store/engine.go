@@ -32,6 +32,9 @@ type engine interface {
 	session(ctx context.Context) (session, error)
 	// read runs questions outside the writer; all of them see the same moment.
 	read(ctx context.Context, ss ...stmt) error
+	// patient are the statements that let those behind them in a transaction take as
+	// long as they need.
+	patient() []stmt
 	// follow tells other processes on the database what this one wrote and hears of
 	// what they wrote, until the context ends. Where there are no others it only waits.
 	follow(ctx context.Context, f follower) error

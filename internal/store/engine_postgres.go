@@ -138,6 +138,8 @@ func (e *pgEngine) read(ctx context.Context, ss ...stmt) error {
 	return pgSend(ctx, conn, ss)
 }
 
+func (e *pgEngine) patient() []stmt { return []stmt{do("SET LOCAL statement_timeout = 0")} }
+
 func (e *pgEngine) now(ctx context.Context) (time.Time, error) {
 	var us int64
 	err := e.read(ctx, ask(func(r row) error { return r.Scan(&us) }, pgNow))

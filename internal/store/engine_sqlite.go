@@ -160,6 +160,8 @@ func (e *liteEngine) read(ctx context.Context, ss ...stmt) error {
 	return errors.Join(err, l.run([]stmt{do("ROLLBACK")}))
 }
 
+func (e *liteEngine) patient() []stmt { return nil }
+
 func (e *liteEngine) now(context.Context) (time.Time, error) { return time.Now().UTC(), nil }
 
 // close takes every connection in, so that it waits for whoever is still at work.

@@ -21,6 +21,13 @@ FROM order_events e JOIN orders o ON o.id = e.order_id`
 	sqlIntegratorHead = `SELECT COALESCE(MAX(n), 0) FROM order_events WHERE integrator = $1 AND integrator <> ''`
 	sqlSessionLog     = momentColumns + ` WHERE e.order_id IN (SELECT id FROM orders WHERE session = $1 ORDER BY created_at DESC, id DESC LIMIT CAST($2 AS BIGINT))
   AND CASE WHEN e.integrator = '' THEN e.version ELSE e.n END > $3 ORDER BY e.seq LIMIT CAST($4 AS BIGINT)`
+	// What orders are now is what their newest events say. The newest events of a log are
+	// those of the orders that changed last; so many are looked at that there are enough
+	// orders among them for whoever wants to see some.
+	sqlIntegratorNewest = momentColumns + ` WHERE e.integrator = $1 AND e.integrator <> '' AND o.seq = e.seq
+  AND e.n > (SELECT COALESCE(MAX(n), 0) FROM order_events WHERE integrator = $1 AND integrator <> '') - CAST($2 AS BIGINT) ORDER BY e.n DESC LIMIT CAST($3 AS BIGINT)`
+	sqlSessionNewest = momentColumns + ` WHERE e.seq IN (SELECT seq FROM orders WHERE session = $1 ORDER BY created_at DESC, id DESC LIMIT CAST($2 AS BIGINT))
+ORDER BY o.created_at DESC, o.id DESC`
 	sqlSessionWidth = `SELECT id FROM orders WHERE session = $1 LIMIT CAST($2 AS BIGINT)`
 )
 
@@ -93,6 +100,27 @@ func (db *DB) IntegratorHead(ctx context.Context, id integrator.ID) (n int64, er
 		return 0, fmt.Errorf("end of the log of %s: %w", id, err)
 	}
 	return n, nil
+}
+
+// newestAmong is how many events of a log are looked at for each order that is wanted.
+const newestAmong = 10
+
+// IntegratorNewest implements feed.History.
+func (db *DB) IntegratorNewest(ctx context.Context, id integrator.ID, n int) ([]feed.Entry, error) {
+	found, err := db.moments(ctx, do(sqlIntegratorNewest, string(id), int64(newestAmong*n), int64(n)))
+	if err != nil {
+		return nil, fmt.Errorf("newest orders of %s: %w", id, err)
+	}
+	return found, nil
+}
+
+// SessionNewest implements feed.History.
+func (db *DB) SessionNewest(ctx context.Context, group string, n int) ([]feed.Entry, error) {
+	found, err := db.moments(ctx, do(sqlSessionNewest, group, int64(n)))
+	if err != nil {
+		return nil, fmt.Errorf("newest orders of a session: %w", err)
+	}
+	return found, nil
 }
 
 // SessionLog implements feed.History.

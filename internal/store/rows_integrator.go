@@ -23,6 +23,7 @@ type integratorRow struct {
 	Forwards     bool                  `json:"forwards,omitzero"`
 	Egress       []string              `json:"egress,omitempty"`
 	ClientLimits [3]int64              `json:"client_limits"`
+	NoPoints     bool                  `json:"no_points,omitzero"`
 }
 
 func integratorToRow(i integrator.Integrator) integratorRow {
@@ -30,6 +31,7 @@ func integratorToRow(i integrator.Integrator) integratorRow {
 	r := integratorRow{
 		V: docVersion, Limits: [4]int64{l.Requests, l.Quotes, l.Creates, l.OpenOrders}, Window: int64(i.Window), Days: i.AttributionDays,
 		Fee: int32(i.Fees.Default), Forwards: i.Forwarding.Enabled, ClientLimits: [3]int64{c.Requests, c.Creates, c.OpenOrders},
+		NoPoints: i.NoPoints,
 	}
 	for family, to := range i.Fees.PayTo {
 		if r.PayTo == nil {
@@ -46,6 +48,7 @@ func integratorToRow(i integrator.Integrator) integratorRow {
 func (r integratorRow) into(i *integrator.Integrator) error {
 	i.Limits = integrator.Limits{Requests: r.Limits[0], Quotes: r.Limits[1], Creates: r.Limits[2], OpenOrders: r.Limits[3]}
 	i.Window, i.AttributionDays, i.Fees.Default = time.Duration(r.Window), r.Days, money.Percent(r.Fee)
+	i.NoPoints = r.NoPoints
 	for family, to := range r.PayTo {
 		if i.Fees.PayTo == nil {
 			i.Fees.PayTo = map[chain.Family]chain.Address{}

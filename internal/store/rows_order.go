@@ -43,13 +43,35 @@ type originRow struct {
 	Reference string            `json:"reference,omitzero"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 	PointsTo  string            `json:"points_to,omitzero"`
+	Award     *awardRow         `json:"award,omitzero"`
 	Private   bool              `json:"private,omitzero"`
+}
+
+type awardRow struct {
+	Season string `json:"season"`
+	PerUSD int64  `json:"per_usd"`
+	Times  int32  `json:"times"`
+	Share  int32  `json:"share,omitzero"`
+}
+
+func awardToRow(a order.Award) *awardRow {
+	if a == (order.Award{}) {
+		return nil
+	}
+	return &awardRow{Season: a.Season, PerUSD: a.PerUSD, Times: int32(a.Times), Share: int32(a.Share)}
+}
+
+func (r *awardRow) award() order.Award {
+	if r == nil {
+		return order.Award{}
+	}
+	return order.Award{Season: r.Season, PerUSD: r.PerUSD, Times: money.Percent(r.Times), Share: money.Percent(r.Share)}
 }
 
 func originToRow(o order.Origin) *originRow {
 	r := &originRow{
 		Key: string(o.Key), Kind: string(o.Kind), Client: o.Client, Counts: o.Counts, Group: o.Group, Reference: o.Reference,
-		Metadata: o.Metadata, PointsTo: o.PointsTo, Private: o.Private,
+		Metadata: o.Metadata, PointsTo: o.PointsTo, Award: awardToRow(o.Award), Private: o.Private,
 	}
 	if reflect.ValueOf(*r).IsZero() {
 		return nil
@@ -63,7 +85,7 @@ func (r *originRow) origin() order.Origin {
 	}
 	return order.Origin{
 		Key: integrator.KeyID(r.Key), Kind: integrator.Kind(r.Kind), Client: r.Client, Counts: r.Counts, Group: r.Group, Reference: r.Reference,
-		Metadata: r.Metadata, PointsTo: r.PointsTo, Private: r.Private,
+		Metadata: r.Metadata, PointsTo: r.PointsTo, Award: r.Award.award(), Private: r.Private,
 	}
 }
 

@@ -39,6 +39,7 @@ type Watcher struct {
 	cfg   Config
 	ports Ports
 	mine  *addressSet
+	still still
 }
 
 // New makes a watcher; it refuses a configuration that would believe too early.
@@ -58,39 +59,55 @@ func New(cfg Config, p Ports) (*Watcher, error) {
 // Step follows the chain once: it reads the new blocks, judges what is deep
 // enough, and tells the orders. Another worker on the same chain is no error.
 func (w *Watcher) Step(ctx context.Context, now time.Time) error {
-	err := w.follow(ctx, now)
-	if errors.Is(err, ErrStale) {
-		err = nil
+	head, err := w.ports.Reader.Head(ctx)
+	spared := err == nil && w.still.stands(head, now)
+	atTip := false
+	switch {
+	case err != nil:
+		err = fmt.Errorf("head of %s: %w", w.cfg.Chain, err)
+	case spared:
+		var changed bool
+		if changed, err = w.glimpse(ctx, now); err == nil && !changed {
+			return nil
+		}
+	default:
+		w.still.since = time.Time{}
+		if atTip, err = w.follow(ctx, head, now); errors.Is(err, ErrStale) {
+			atTip, err = false, nil
+		}
 	}
 	// What is stored already is told even while the chain cannot be read.
-	return errors.Join(err, w.tell(ctx, now))
+	told, tellErr := w.tell(ctx, now)
+	w.still.since = time.Time{}
+	if atTip && err == nil && tellErr == nil && told == 0 {
+		w.still.head, w.still.since = head, now
+	}
+	return errors.Join(err, tellErr)
 }
 
-func (w *Watcher) follow(ctx context.Context, now time.Time) error {
-	head, err := w.ports.Reader.Head(ctx)
-	if err != nil {
-		return fmt.Errorf("head of %s: %w", w.cfg.Chain, err)
-	}
+// follow reads on to the head, and says whether it came to the tip.
+func (w *Watcher) follow(ctx context.Context, head chain.Head, now time.Time) (atTip bool, err error) {
 	track, err := w.ports.Store.Track(ctx, w.cfg.Chain)
 	if err != nil {
-		return fmt.Errorf("track of %s: %w", w.cfg.Chain, err)
+		return false, fmt.Errorf("track of %s: %w", w.cfg.Chain, err)
 	}
 	for range blocksPerStep {
 		more, err := w.advance(ctx, head, &track, now)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !more {
 			break
 		}
 	}
 	cursor := track.Cursor
-	if cursor.Hash == head.Tip.Hash {
+	atTip = cursor.Hash == head.Tip.Hash
+	if atTip {
 		if err := w.atTip(ctx, head, now); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return w.ripen(ctx, cursor, head.Final.Height)
+	return atTip, w.ripen(ctx, cursor, head.Final.Height)
 }
 
 // advance moves the cursor by one block, or back to where the branches part. It
@@ -167,20 +184,12 @@ func (w *Watcher) rewind(ctx context.Context, track *Track, now time.Time) error
 }
 
 func (w *Watcher) atTip(ctx context.Context, head chain.Head, now time.Time) error {
-	if w.ports.Mempool != nil {
-		if err := w.mine.refresh(ctx, w.cfg.Chain, w.ports.Store); err != nil {
-			return err
-		}
-		pending, err := w.ports.Mempool.Pending(ctx, w.mine)
-		if err != nil {
-			return fmt.Errorf("mempool of %s: %w", w.cfg.Chain, err)
-		}
-		if err := w.ports.Store.Glimpse(ctx, w.cfg.Chain, pending, now); err != nil {
-			return fmt.Errorf("glimpse of %s: %w", w.cfg.Chain, err)
-		}
+	if _, err := w.glimpse(ctx, now); err != nil {
+		return err
 	}
 	// Nodes that are behind show an old tip: the chain was read only as far as
-	// the time of the block that they show.
+	// the time of the block that they show. Where that is yet to come, this falls
+	// behind by as long as looks are spared.
 	read := head.Tip.Time
 	if now.Before(read) {
 		read = now
@@ -213,12 +222,12 @@ func (w *Watcher) ripen(ctx context.Context, cursor chain.Block, final uint64) e
 	return nil
 }
 
-// tell brings every order up to how its deposits stand. One order that cannot be
-// told does not keep the others waiting.
-func (w *Watcher) tell(ctx context.Context, now time.Time) error {
+// tell brings every order up to how its deposits stand, and says how many there were.
+// One order that cannot be told does not keep the others waiting.
+func (w *Watcher) tell(ctx context.Context, now time.Time) (int, error) {
 	untold, err := w.ports.Store.Untold(ctx, w.cfg.Chain, toldPerStep)
 	if err != nil {
-		return fmt.Errorf("untold deposits of %s: %w", w.cfg.Chain, err)
+		return 0, fmt.Errorf("untold deposits of %s: %w", w.cfg.Chain, err)
 	}
 	var errs []error
 	for _, s := range untold {
@@ -226,7 +235,7 @@ func (w *Watcher) tell(ctx context.Context, now time.Time) error {
 			errs = append(errs, fmt.Errorf("deposit %s: %w", s.Deposit.ID, err))
 		}
 	}
-	return errors.Join(errs...)
+	return len(untold), errors.Join(errs...)
 }
 
 func (w *Watcher) tellOne(ctx context.Context, s Sight, now time.Time) error {

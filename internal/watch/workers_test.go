@@ -12,13 +12,13 @@ import (
 	"ferry/internal/watch"
 )
 
-// gate is asked before every call of a watcher to the world outside it.
+// gate is told before every call of a watcher to the world outside it.
 type gate struct {
 	watch.Store
 	watch.Reader
 	watch.Mempool
 	watch.Teller
-	h func()
+	h func(call string)
 }
 
 func (g gate) ports(v watch.Valuer) watch.Ports {
@@ -31,83 +31,88 @@ type (
 	gatedTeller  struct{ gate }
 	gatedStore   struct {
 		watch.Store
-		h func()
+		h func(call string)
 	}
 )
 
 func (g gatedReader) Head(ctx context.Context) (chain.Head, error) {
-	g.h()
+	g.h("Head")
 	return g.Reader.Head(ctx)
 }
 
 func (g gatedReader) Next(ctx context.Context, from uint64) (chain.Block, error) {
-	g.h()
+	g.h("Next")
 	return g.Reader.Next(ctx, from)
 }
 
 func (g gatedReader) Deposits(ctx context.Context, b chain.Block, to watch.Addresses) ([]chain.Deposit, error) {
-	g.h()
+	g.h("Deposits")
 	return g.Reader.Deposits(ctx, b, to)
 }
 
 func (g gatedMempool) Pending(ctx context.Context, to watch.Addresses) ([]chain.Deposit, error) {
-	g.h()
+	g.h("Pending")
 	return g.Mempool.Pending(ctx, to)
 }
 
 func (g gatedTeller) Tell(ctx context.Context, id order.ID, ev order.Event, now time.Time) (order.Order, error) {
-	g.h()
+	g.h("Tell")
 	return g.Teller.Tell(ctx, id, ev, now)
 }
 
 func (g gatedStore) Track(ctx context.Context, id chain.ID) (watch.Track, error) {
-	g.h()
+	g.h("Track")
 	return g.Store.Track(ctx, id)
 }
 
 func (g gatedStore) Remembered(ctx context.Context, id chain.ID) ([]chain.Block, error) {
-	g.h()
+	g.h("Remembered")
 	return g.Store.Remembered(ctx, id)
 }
 
 func (g gatedStore) Advance(ctx context.Context, id chain.ID, a watch.Advance) error {
-	g.h()
+	g.h("Advance")
 	return g.Store.Advance(ctx, id, a)
 }
 
 func (g gatedStore) Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now time.Time) error {
-	g.h()
+	g.h("Rewind")
 	return g.Store.Rewind(ctx, id, from, to, now)
 }
 
 func (g gatedStore) Glimpse(ctx context.Context, id chain.ID, pending []chain.Deposit, now time.Time) error {
-	g.h()
+	g.h("Glimpse")
 	return g.Store.Glimpse(ctx, id, pending, now)
 }
 
 func (g gatedStore) Unripe(ctx context.Context, id chain.ID) ([]watch.Sight, error) {
-	g.h()
+	g.h("Unripe")
 	return g.Store.Unripe(ctx, id)
 }
 
 func (g gatedStore) Ripen(ctx context.Context, id chain.ID, at chain.Block, ripe []watch.Sight) error {
-	g.h()
+	g.h("Ripen")
 	return g.Store.Ripen(ctx, id, at, ripe)
 }
 
 func (g gatedStore) Caught(ctx context.Context, id chain.ID, final uint64, now time.Time) error {
-	g.h()
+	g.h("Caught")
 	return g.Store.Caught(ctx, id, final, now)
 }
 
 func (g gatedStore) Untold(ctx context.Context, id chain.ID, n int) ([]watch.Sight, error) {
-	g.h()
+	g.h("Untold")
 	return g.Store.Untold(ctx, id, n)
 }
 
 func (g gatedStore) Told(ctx context.Context, d chain.DepositID, was, now watch.Point) error {
-	g.h()
+	g.h("Told")
 	return g.Store.Told(ctx, d, was, now)
+}
+
+func (g gatedStore) AddressesSince(ctx context.Context, id chain.ID, seq int64, n int) ([]watch.Watched, error) {
+	g.h("AddressesSince")
+	return g.Store.AddressesSince(ctx, id, seq, n)
 }
 
 // happenings are what goes on while one watcher stands still between two calls
@@ -182,7 +187,7 @@ func (r *rig) slept(n int, happens func(*rig)) int {
 	r.t.Helper()
 	id, calls := r.create(), 0
 	c := sim.NewChain(r.net)
-	g := gate{Store: r.db, Reader: c, Mempool: c, Teller: r, h: func() {
+	g := gate{Store: r.db, Reader: c, Mempool: c, Teller: r, h: func(string) {
 		if calls++; calls == n {
 			happens(r)
 		}

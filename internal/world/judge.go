@@ -12,6 +12,12 @@ import (
 // over reports whether everything has come to an end.
 func (w *world) over() (bool, error) {
 	for _, n := range w.h.Nets {
+		// Workers may only have come to the end of a step that began before the last
+		// blocks: books that were filled up with them would be compared without them.
+		track, err := w.h.DB.Track(w.ctx, n.ID())
+		if err != nil || track.Cursor.Height < n.Final().Height {
+			return false, err
+		}
 		jobs, err := w.h.DB.Live(w.ctx, n.ID(), order.HotWallet)
 		if err != nil {
 			return false, err
@@ -78,6 +84,7 @@ func (w *world) judge() error {
 		kinds[c.id] = c.kind
 	}
 	w.out.orders = len(w.clients)
+	sums := newSums()
 	for _, id := range w.ids() {
 		o, err := w.h.DB.Order(w.ctx, id)
 		if errors.Is(err, settle.ErrNotFound) {
@@ -91,6 +98,7 @@ func (w *world) judge() error {
 			return err
 		}
 		w.out.endings[string(o.State)]++
+		sums.add(o)
 		if why := open(o); why != "" {
 			w.out.unfinished++
 			errs = append(errs, fmt.Errorf("order %s (%s) is unfinished: %s", id, kinds[id], why))
@@ -98,6 +106,9 @@ func (w *world) judge() error {
 		w.note("%s %s %d", o.ID, o.State, o.Version)
 	}
 	if err := w.audit(true); err != nil {
+		errs = append(errs, err)
+	}
+	if err := w.told(sums); err != nil {
 		errs = append(errs, err)
 	}
 	if len(errs) > 5 {

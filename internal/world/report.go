@@ -24,6 +24,8 @@ type Report struct {
 	DoublePayments int               `json:"doublePayments"`
 	LostOrders     int               `json:"lostOrders"`
 	Unfinished     int               `json:"unfinished"`
+	Drift          int               `json:"drift"`  // numbers for people that are not what the orders say
+	Points         map[string]int    `json:"points"` // entries of their ledger, by kind
 	TraceHash      string            `json:"traceHash"`
 	Failures       []Failure         `json:"failures"`
 	Took           time.Duration     `json:"-"`
@@ -44,7 +46,7 @@ func (r Report) Sound() bool {
 			return false
 		}
 	}
-	return len(r.Failures) == 0 && r.DoublePayments == 0 && r.LostOrders == 0 && r.Unfinished == 0
+	return len(r.Failures) == 0 && r.DoublePayments == 0 && r.LostOrders == 0 && r.Unfinished == 0 && r.Drift == 0
 }
 
 // add takes the result of one world into the whole.
@@ -57,6 +59,10 @@ func (r *Report) add(o outcome) {
 	r.DoublePayments += o.doublePayments
 	r.LostOrders += o.lost
 	r.Unfinished += o.unfinished
+	r.Drift += o.drift
+	for k, n := range o.entries {
+		r.Points[k] += int(n)
+	}
 	for k, n := range o.faults {
 		r.Faults[k] += n
 	}
@@ -108,6 +114,8 @@ func (r Report) Print(w io.Writer) error {
 	line("double payments", "%d", r.DoublePayments)
 	line("lost orders", "%d", r.LostOrders)
 	line("unfinished", "%d", r.Unfinished)
+	line("points", "%s", table(r.Points))
+	line("drift", "%d", r.Drift)
 	line("trace hash", "%s", r.TraceHash)
 	if r.Took > 0 {
 		line("took", "%s", r.Took.Round(time.Millisecond))

@@ -41,6 +41,8 @@ type outcome struct {
 	endings, faults                  map[string]int
 	reorgs, deepReorgs, crashes      int
 	doublePayments, lost, unfinished int
+	drift                            int
+	entries                          map[string]int64 // of points, by kind
 	conservation                     map[string]string
 	trace                            []byte
 	err                              error
@@ -80,7 +82,7 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 	if err := g.Wait(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Seed: cfg.Seed, Endings: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}, Failures: []Failure{}}
+	r := Report{Seed: cfg.Seed, Endings: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}, Points: map[string]int{}, Failures: []Failure{}}
 	h := sha256.New()
 	for _, o := range results {
 		r.add(o)

@@ -8,6 +8,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/family/sim"
 	"ferry/internal/fault"
+	"ferry/internal/integrator"
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
@@ -86,6 +87,7 @@ func (w *world) newClient(i, try int) {
 		w.h.Net(get.Chain).Reject(sim.Match{To: recipient})
 	}
 	ask := w.h.Ask(c.id, q, recipient, back)
+	w.mark(&ask)
 	c.to = ask.DepositTo
 	_, err = w.desk.Settler.Create(w.ctx, ask, w.now)
 	var f *fault.Error
@@ -113,8 +115,29 @@ func (w *world) season(q *quote.Quote) {
 	q.Tolerance.OverAction = pick(quote.ProcessAll, quote.Hold, quote.Refund)
 	q.Tolerance.WrongAsset = pick(quote.Hold, quote.Refund)
 	if w.chance(2) {
-		q.Integrator = "int_1"
+		q.Integrator = integrator.ID(fmt.Sprint("int_", 1+w.r.IntN(2)))
+	}
+	if q.Integrator != "" && !w.chance(4) {
 		q.Fee = &quote.Fee{Percent: money.Percent(1 + w.r.IntN(int(5*money.Whole/100))), PayTo: w.h.Net(q.Give.Chain).User("integrator")}
+	}
+}
+
+// mark notes on an order what people note: most want points, some keep their orders to
+// themselves, and some integrators say for whom they ask.
+func (w *world) mark(a *order.Ask) {
+	o := &a.Origin
+	if w.chance(5) {
+		o.Award.Season = "season-2"
+	}
+	switch {
+	case w.chance(4):
+		o.PointsTo, o.Award = "", order.Award{}
+	case w.chance(2): // somebody who comes again
+		o.PointsTo = fmt.Sprint("regular-", w.r.IntN(5))
+	}
+	o.Private = w.chance(5)
+	if a.Quote.Integrator != "" && w.chance(2) {
+		o.Client = fmt.Sprint("client-", w.r.IntN(9))
 	}
 }
 

@@ -222,6 +222,10 @@ func (w *world) audit(strict bool) error {
 		return err
 	}
 	w.out.doublePayments = max(w.out.doublePayments, f.DoublePayments)
+	w.out.drift = max(w.out.drift, f.Drift)
+	if strict {
+		w.out.entries = f.Entries
+	}
 	for asset, n := range f.Conservation {
 		w.out.conservation[asset.String()] = n.String()
 	}
@@ -259,6 +263,7 @@ func (w *world) becalm(ctx context.Context) error {
 		w.mine()
 		w.agenda.run(w.now)
 		w.runAll()
+		w.runAll() // the pass that each was in may have begun before the blocks were made
 		if w.chance(8) {
 			if done, err := w.over(); done || err != nil {
 				return err

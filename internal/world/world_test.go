@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ferry/internal/report"
 	"ferry/internal/store/pgtest"
 )
 
@@ -51,6 +52,9 @@ func TestWildWorldsSweep(t *testing.T) {
 			t.Errorf("no fault of kind %s", kind)
 		}
 	}
+	if r.Points[report.Earned] == 0 || (r.Points[report.Reversed] == 0 && wildOrders > 1000) {
+		t.Errorf("points: %v", r.Points)
+	}
 	if r.Reorgs == 0 || r.Crashes == 0 {
 		t.Errorf("%d reorgs, %d crashes", r.Reorgs, r.Crashes)
 	}
@@ -80,7 +84,7 @@ func TestAWildWorldOnPostgres(t *testing.T) {
 }
 
 func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
-	r := Report{Endings: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}}
+	r := Report{Endings: map[string]int{}, Points: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}}
 	r.add(outcome{seed: 42, planned: 7, err: errDisk, conservation: map[string]string{"a": "-3"}})
 	r.add(outcome{seed: 43, conservation: map[string]string{"a": "3"}})
 	if r.Sound() || r.Conservation["a"] != "6" {

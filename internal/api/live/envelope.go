@@ -2,6 +2,8 @@ package live
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -52,6 +54,9 @@ func peek(text []byte) (e envelope, err error) {
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return envelope{}, errNoMessage.Because(err)
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return envelope{}, errNoMessage
 	}
 	if len(e.id) > maxID {
 		e.id = ""

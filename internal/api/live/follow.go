@@ -6,10 +6,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api/wire"
-	"ferry/internal/desk"
 	"ferry/internal/feed"
-	"ferry/internal/order"
-	"ferry/internal/report"
 )
 
 // followOrder follows one order.
@@ -121,23 +118,28 @@ func (c *conn) followSession(a *asking) error {
 		if !s.listen(feed.OfSession(group)) {
 			return nil
 		}
-		return c.beginSession(a, s, &m, by)
+		return c.beginSession(a, s, &m, group, &who)
 	})
 }
 
 // beginSession goes on from what the client has, or shows what there is.
-func (c *conn) beginSession(a *asking, s *sub, m *wire.SubscribeSession, by desk.Seeker) error {
+func (c *conn) beginSession(a *asking, s *sub, m *wire.SubscribeSession, group string, by *access.Principal) error {
 	ctx, ports := c.live.running, &c.live.ports
-	orders, _, err := ports.Desk.List(ctx, by, order.Place{}, 1)
+	newest, err := ports.History.SessionNewest(ctx, group, sessionOrders)
 	if err != nil {
 		return c.abandon(s, err)
 	}
-	if len(orders) == 0 {
-		ports.Access.Failed(by.Who, a.at)
+	head := int64(0)
+	shown := wire.Orders{Orders: []wire.Order{}}
+	for i := range newest {
+		e := &newest[i]
+		head = max(head, e.InSession())
+		if s.log.right(e) != access.None {
+			shown.Orders = append(shown.Orders, ports.Show.Order(e.Now, access.Act, c.live.cfg.Now()))
+		}
 	}
-	head, err := c.headOf(ctx, orders)
-	if err != nil {
-		return c.abandon(s, err)
+	if len(shown.Orders) == 0 {
+		ports.Access.Failed(by, a.at)
 	}
 	if m.After != nil && int64(*m.After) <= head {
 		// Only where the log can be read is it promised.
@@ -152,40 +154,9 @@ func (c *conn) beginSession(a *asking, s *sub, m *wire.SubscribeSession, by desk
 			return nil
 		}
 	}
-	if orders, _, err = ports.Desk.List(ctx, by, order.Place{}, sessionOrders); err != nil {
-		return c.abandon(s, err)
-	}
-	shown := wire.Orders{Orders: []wire.Order{}}
-	s.remember(orders)
-	for i := range orders {
-		shown.Orders = append(shown.Orders, ports.Show.Order(&orders[i], access.Act, c.live.cfg.Now()))
-	}
 	return s.beginAt(a, m.After, head, func() any {
 		return wire.SessionSnapshot{Type: "snapshot", SubscriptionID: s.id, Seq: int(head), Data: shown}
 	})
-}
-
-// headOf is the newest number that a session with these orders may have: that of its
-// integrator's log, or of its only order.
-func (c *conn) headOf(ctx context.Context, orders []order.Order) (int64, error) {
-	if len(orders) == 0 {
-		return 0, nil
-	}
-	if whose := orders[0].Integrator; whose != "" {
-		return c.live.ports.History.IntegratorHead(ctx, whose)
-	}
-	return orders[0].Version, nil
-}
-
-// remember keeps the versions of what a snapshot shows: what is heard of them later may
-// be older.
-func (s *sub) remember(orders []order.Order) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen = make(map[order.ID]int64, len(orders))
-	for i := range orders {
-		s.seen[orders[i].ID] = orders[i].Version
-	}
 }
 
 // integratorOrders is how many orders a snapshot of an integration has.
@@ -223,14 +194,14 @@ func (c *conn) followIntegrator(a *asking) error {
 	if m.After != nil && int64(*m.After) <= head {
 		return s.goOn(a, int64(*m.After), head)
 	}
-	page, err := ports.Report.Orders(ctx, whose, report.Filter{Updated: true}, order.Place{}, integratorOrders)
+	newest, err := ports.History.IntegratorNewest(ctx, whose, integratorOrders)
 	if err != nil {
 		return c.abandon(s, err)
 	}
-	s.remember(page.Orders)
 	shown := wire.AttributedOrders{Orders: []wire.AttributedOrder{}}
-	for i := range page.Orders {
-		shown.Orders = append(shown.Orders, ports.Show.Attributed(&page.Orders[i]))
+	for i := range newest {
+		head = max(head, newest[i].Number)
+		shown.Orders = append(shown.Orders, ports.Show.Attributed(newest[i].Now))
 	}
 	return s.beginAt(a, m.After, head, func() any {
 		return wire.IntegratorSnapshot{Type: "snapshot", SubscriptionID: s.id, Seq: int(head), Data: shown}

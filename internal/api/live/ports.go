@@ -9,9 +9,7 @@ import (
 	"ferry/internal/api/wire"
 	"ferry/internal/desk"
 	"ferry/internal/feed"
-	"ferry/internal/integrator"
 	"ferry/internal/order"
-	"ferry/internal/report"
 )
 
 // Hub tells of changes as they are committed.
@@ -23,13 +21,7 @@ type Hub interface {
 type Desk interface {
 	Read(ctx context.Context, text string, by desk.Seeker) (order.Order, access.Right, error)
 	Right(o *order.Order, by desk.Seeker) access.Right
-	List(ctx context.Context, by desk.Seeker, from order.Place, n int) ([]order.Order, order.Place, error)
 	Group(session string) string
-}
-
-// Reporter reads what an integrator sees of its orders.
-type Reporter interface {
-	Orders(ctx context.Context, id integrator.ID, f report.Filter, from order.Place, n int) (report.Page, error)
 }
 
 // Access says who somebody is, and takes what they do from their allowances.
@@ -64,7 +56,6 @@ type Ports struct {
 	Hub     Hub
 	History feed.History
 	Desk    Desk
-	Report  Reporter
 	Access  Access
 	Show    Show
 	// Down reports whether an error is that the database does not answer.

@@ -10,7 +10,6 @@ import (
 	"ferry/internal/access"
 	"ferry/internal/api/socket"
 	"ferry/internal/feed"
-	"ferry/internal/order"
 )
 
 // sub is one subscription.
@@ -27,8 +26,7 @@ type sub struct {
 	live   bool // what is heard is told; before that it is read from the log
 	missed bool // something was heard before that
 	over   bool
-	seen   map[order.ID]int64 // versions in a snapshot of several orders
-	leave  func()             // ends listening
+	leave  func() // ends listening
 	warned map[string]time.Time
 	states map[string]string // of chains, as they were told last
 }
@@ -77,12 +75,6 @@ func (s *sub) tell(e *feed.Entry) {
 		return
 	}
 	s.told.Store(n)
-	if version, shown := s.seen[e.Order]; shown {
-		if e.Version <= version {
-			return
-		}
-		delete(s.seen, e.Order) // its later events have later numbers
-	}
 	if right := s.log.right(e); right != access.None {
 		s.conn.sock.Send(socket.Message{Head: s.head(), Body: s.conn.live.bodies.of(s.conn.live.ports.Show, e, s.log.view, right, n)})
 	}

@@ -27,7 +27,7 @@ func TestAnIntegratorIsMadeShownListedAndChanged(t *testing.T) {
 		}
 		want := `{"integratorId":"` + id + `","name":"Acme","status":"active","version":1,"createdAt":"2026-03-04T05:06:07.008Z","updatedAt":"2026-03-04T05:06:07.008Z",` +
 			`"limits":{"requestLimitPerMin":600,"quoteLimitPerMin":300,"createLimitPerMin":60,"maxOpenOrders":200},"openOrderWindowMinutes":120,` +
-			`"attribution":{"windowDays":30},"clientIpForwarding":{"enabled":false,"egress":[],"limits":{"requestLimitPerMin":60,"createLimitPerMin":10,"maxOpenOrders":5}},` +
+			`"attribution":{"windowDays":30},"points":true,"clientIpForwarding":{"enabled":false,"egress":[],"limits":{"requestLimitPerMin":60,"createLimitPerMin":10,"maxOpenOrders":5}},` +
 			`"defaultFeePercent":0,"payoutAddresses":{"bitcoin":null,"evm":null,"solana":null}}` + "\n"
 		for _, got := range []string{a.text, r.do("GET", "/integrators/"+id, "").text} {
 			if d := cmp.Diff(want, got); d != "" {
@@ -39,7 +39,7 @@ func TestAnIntegratorIsMadeShownListedAndChanged(t *testing.T) {
 			`"clientIpForwarding":{"enabled":true,"egress":["203.0.113.7"],"limits":{"requestLimitPerMin":4,"createLimitPerMin":5,"maxOpenOrders":6}}}`
 		want = `{"integratorId":"` + id + `","name":"Acme 2","status":"suspended","version":2,"createdAt":"2026-03-04T05:06:07.008Z","updatedAt":"2026-03-04T05:06:07.008Z",` +
 			`"limits":{"requestLimitPerMin":0,"quoteLimitPerMin":1,"createLimitPerMin":2,"maxOpenOrders":3},"openOrderWindowMinutes":60,` +
-			`"attribution":{"windowDays":7},"clientIpForwarding":{"enabled":true,"egress":["203.0.113.7/32"],"limits":{"requestLimitPerMin":4,"createLimitPerMin":5,"maxOpenOrders":6}},` +
+			`"attribution":{"windowDays":7},"points":true,"clientIpForwarding":{"enabled":true,"egress":["203.0.113.7/32"],"limits":{"requestLimitPerMin":4,"createLimitPerMin":5,"maxOpenOrders":6}},` +
 			`"defaultFeePercent":0.5,"payoutAddresses":{"bitcoin":null,"evm":"evm:1","solana":null}}` + "\n"
 		if d := cmp.Diff(want, r.do("PATCH", "/integrators/"+id, change).text); d != "" {
 			r.Error(d)

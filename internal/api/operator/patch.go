@@ -21,6 +21,7 @@ type Patch struct {
 	Limits                 *LimitsPatch       `json:"limits,omitzero"`
 	OpenOrderWindowMinutes *int64             `json:"openOrderWindowMinutes,omitzero"`
 	Attribution            *AttributionPatch  `json:"attribution,omitzero"`
+	Points                 *bool              `json:"points,omitzero"` // whether its orders earn any
 	Forwarding             *ForwardingPatch   `json:"clientIpForwarding,omitzero"`
 	DefaultFeePercent      jsontext.Value     `json:"defaultFeePercent,omitzero"`
 	PayoutAddresses        map[string]*string `json:"payoutAddresses,omitempty"` // null takes an address away
@@ -72,6 +73,10 @@ func (p Patch) patch() (office.Patch, error) {
 	if m := p.OpenOrderWindowMinutes; m != nil {
 		window := time.Duration(min(max(*m, -1), longWindow)) * time.Minute
 		out.Window = &window
+	}
+	if p.Points != nil {
+		off := !*p.Points
+		out.NoPoints = &off
 	}
 	if p.Attribution != nil {
 		out.AttributionDays = p.Attribution.Days

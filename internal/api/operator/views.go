@@ -22,6 +22,7 @@ type Integrator struct {
 	Limits                 Limits             `json:"limits"`
 	OpenOrderWindowMinutes int64              `json:"openOrderWindowMinutes"`
 	Attribution            Attribution        `json:"attribution"`
+	Points                 bool               `json:"points"`
 	Forwarding             Forwarding         `json:"clientIpForwarding"`
 	DefaultFeePercent      jsontext.Value     `json:"defaultFeePercent"`
 	PayoutAddresses        map[string]*string `json:"payoutAddresses"`
@@ -70,7 +71,7 @@ func integratorView(i integrator.Integrator) Integrator {
 	v := Integrator{
 		ID: string(i.ID), Name: i.Name, Status: string(i.Status), Version: i.Version, CreatedAt: stamp(i.CreatedAt), UpdatedAt: stamp(i.UpdatedAt),
 		Limits:                 Limits{Requests: l.Requests, Quotes: l.Quotes, Creates: l.Creates, OpenOrders: l.OpenOrders},
-		OpenOrderWindowMinutes: int64(i.Window / time.Minute), Attribution: Attribution{Days: i.AttributionDays},
+		OpenOrderWindowMinutes: int64(i.Window / time.Minute), Attribution: Attribution{Days: i.AttributionDays}, Points: !i.NoPoints,
 		Forwarding: Forwarding{
 			Enabled: i.Forwarding.Enabled, Egress: []string{}, Limits: ClientLimits{Requests: c.Requests, Creates: c.Creates, OpenOrders: c.OpenOrders},
 		},

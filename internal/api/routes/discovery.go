@@ -143,7 +143,7 @@ func (r Rooms) validate(c *api.Call) (any, error) {
 	body := api.Body[wire.AddressCheck](c)
 	one, ok := r.Atlas.Chain(body.ChainID)
 	if !ok {
-		return nil, fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here; see GET /v2/chains for those that are.").With("pointer", "/chainId")
+		return nil, unsupportedChain("/chainId")
 	}
 	out := wire.AddressVerdict{Warnings: []string{}}
 	a, kind, err := r.Check(one.ID, body.Address)
@@ -155,6 +155,10 @@ func (r Rooms) validate(c *api.Call) (any, error) {
 	shown := r.Show(one.ID, a)
 	out.Valid, out.Normalized, out.Kind = true, &shown, &kind
 	return out, nil
+}
+
+func unsupportedChain(pointer string) error {
+	return fault.New(fault.Invalid, "unsupported_chain", "That chain is not served here; see GET /v2/chains for those that are.").With("pointer", pointer)
 }
 
 // behind is how long ago a chain may have been read before it is said to be behind.

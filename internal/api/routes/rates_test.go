@@ -46,6 +46,7 @@ type room struct {
 	paused map[chain.ID]bool
 	orders report.Page
 	filter report.Filter
+	routes.Public
 }
 
 func newRoom(t *testing.T) *room {

@@ -34,6 +34,8 @@ type Rooms struct {
 	URI    func(x chain.Asset, to chain.Address, n money.Amount) string
 	// Check reads an address and says its kind.
 	Check func(id chain.ID, text string) (a chain.Address, kind string, err error)
+	// Anyone reads an address of whatever family it is.
+	Anyone func(text string) (chain.Address, error)
 	// Price is what a whole unit of an asset is worth, and since when.
 	Price func(x chain.Asset, now time.Time) (money.USD, time.Time, error)
 	// Rates are indicative prices of every pair of the assets.
@@ -53,10 +55,22 @@ type Health struct {
 	Synced time.Time // up to when it was read; zero before the first time
 }
 
-// Reporter reads what an integrator sees of itself.
+// Reporter reads what an integrator sees of itself, and what anybody sees.
 type Reporter interface {
 	Me(ctx context.Context, i integrator.Integrator, now time.Time) (report.Me, error)
 	Orders(ctx context.Context, id integrator.ID, f report.Filter, from order.Place, n int) (report.Page, error)
+	Public
+}
+
+// Public reads what anybody sees of the service.
+type Public interface {
+	Stats(ctx context.Context, now time.Time) (report.Totals, error)
+	Series(ctx context.Context, a report.SeriesAsk, now time.Time) (report.Series, error)
+	Pairs(ctx context.Context, lastDays int, now time.Time) (report.Pairs, error)
+	Activity(ctx context.Context, from report.ActivityPlace, now time.Time, n int) ([]report.Activity, error)
+	Program() report.Program
+	PointsOf(ctx context.Context, account string, now time.Time) (report.Standing, error)
+	Board(ctx context.Context, n int, now time.Time) ([]report.Rank, error)
 }
 
 // All are the rows.
@@ -65,6 +79,7 @@ func All(r Rooms) []api.Operation {
 	rows = append(rows, r.quotes()...)
 	rows = append(rows, r.orders()...)
 	rows = append(rows, r.actions()...)
+	rows = append(rows, r.public()...)
 	return append(rows, r.reports()...)
 }
 

@@ -101,7 +101,10 @@ func (c *Conn) come() {
 // look takes the frames out of bytes and keeps the rest for later.
 func (c *Conn) look(b []byte) {
 	c.working.Store(true)
-	defer c.working.Store(false)
+	defer func() { // it was not the peer who was silent meanwhile
+		c.heard.Store(int64(c.server.now()))
+		c.working.Store(false)
+	}()
 	used := 0
 	if !c.server.guard(func() { used = c.frames(b) }) {
 		c.refuse(Failed, "internal error")

@@ -25,6 +25,7 @@ type Sort byte
 const (
 	ByCreation Sort = iota
 	ByUpdate
+	ByPublication
 	sorts
 )
 

@@ -31,7 +31,7 @@ type OrderRequest struct {
 	SessionID     string            `json:"sessionId,omitzero" doc:"Groups orders of your integration under a session of yours; needs a key. It does not make the request repeatable: see Idempotency-Key." example:"7d444840-9dc0-41b3-8f5b-4b7a3c2d1e0f"`
 	Reference     string            `json:"clientReference,omitzero" maxLength:"64" doc:"Your own name for the order." example:"invoice-1842"`
 	Metadata      map[string]string `json:"metadata,omitzero" maxItems:"5" doc:"Up to five notes of yours." example:"{\"cart\":\"9\"}"`
-	PointsAddress string            `json:"pointsAddress,omitzero" maxLength:"128" doc:"Who gets the points, if anybody." example:"0x52908400098527886e0f7030069857d2e4169ee7"`
+	PointsAddress string            `json:"pointsAddress,omitzero" maxLength:"128" doc:"Who earns points, if anybody: an address of any family that is served. See GET /v2/points/program." example:"0x52908400098527886e0f7030069857d2e4169ee7"`
 	Public        *bool             `json:"publicActivity,omitzero" doc:"false keeps the order out of public activity." example:"true"`
 }
 

@@ -121,10 +121,10 @@ func (c *Chain) undo(ctx context.Context, r scanResult, at chain.Block, ours map
 		}
 		for i, tx := range body.txs {
 			made[body.ids[i]] = true
-			for _, in := range tx.TxIn {
+			for _, in := range tx.ins {
 				if script := spender(in); script != "" {
 					if _, is := ours[script]; is {
-						spent[in.PreviousOutPoint] = script
+						spent[in.from] = script
 					}
 				}
 			}
@@ -154,12 +154,11 @@ func (c *Chain) undo(ctx context.Context, r scanResult, at chain.Block, ours map
 
 // spender is the script of the coin that an input spends, if that is of the kind that
 // our keys have: the key in its witness says which.
-func spender(in *wire.TxIn) string {
-	const key = 33
-	if len(in.Witness) != 2 || len(in.Witness[1]) != key {
+func spender(in input) string {
+	if in.key == nil {
 		return ""
 	}
-	return string(append([]byte{opFalse, opData20}, address.Hash160(in.Witness[1])...))
+	return string(append([]byte{opFalse, opData20}, address.Hash160(in.key)...))
 }
 
 // output is one of a transaction that landed. One node is enough, since the transaction

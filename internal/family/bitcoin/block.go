@@ -2,7 +2,6 @@ package bitcoin
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/big"
@@ -29,7 +28,8 @@ func forged(why string, args ...any) error {
 // block is a block whose contents were proven by its hash.
 type block struct {
 	header wire.BlockHeader
-	txs    []*wire.MsgTx
+	first  *wire.MsgTx // the coinbase, whole
+	txs    []transaction
 	ids    []chainhash.Hash
 	pays   [][]mention // of each transaction
 	size   int
@@ -45,36 +45,37 @@ type mention struct {
 
 // readBlock reads a block and proves that it is the one with a hash: the header has
 // that hash and its work, the transactions have the header's root, and their
-// witnesses the commitment in the first of them.
+// witnesses the commitment in the first of them. What it gives points into raw.
 func (c Codec) readBlock(raw []byte, want chainhash.Hash, limit *big.Int) (*block, error) {
-	var m wire.MsgBlock
+	b := &block{size: len(raw)}
 	r := bytes.NewReader(raw)
-	if err := m.Header.Deserialize(r); err != nil {
+	if err := b.header.Deserialize(r); err != nil {
 		return nil, forged("its header can not be read")
 	}
-	if err := proven(&m.Header, want, limit); err != nil {
+	if err := proven(&b.header, want, limit); err != nil {
 		return nil, err
 	}
-	r.Reset(raw)
-	if err := m.Deserialize(r); err != nil || r.Len() != 0 {
+	var ok bool
+	if b.txs, ok = transactions(raw[wire.MaxBlockHeaderPayload:]); !ok {
 		return nil, forged("its transactions can not be read")
 	}
-	b := &block{header: m.Header, txs: m.Transactions, size: len(raw)}
-	if len(b.txs) == 0 || !isCoinbase(b.txs[0]) {
+	if len(b.txs) > 0 {
+		b.first = &wire.MsgTx{}
+		if err := b.first.Deserialize(bytes.NewReader(b.txs[0].span)); err != nil {
+			return nil, forged("its first transaction can not be read")
+		}
+	}
+	if b.first == nil || !isCoinbase(b.first) {
 		return nil, forged("it does not begin with a coinbase")
 	}
 	b.ids, b.pays = make([]chainhash.Hash, len(b.txs)), make([][]mention, len(b.txs))
 	witnesses := make([]chainhash.Hash, len(b.txs))
-	spans, ok := spansOf(raw, b.txs)
-	if !ok {
-		return nil, forged("its transactions are written in another way than they are hashed")
-	}
 	each(len(b.txs), func(i int) {
-		b.ids[i], b.pays[i] = nameOf(b.txs[i], spans[i]), c.mentions(b.txs[i])
+		b.ids[i], b.pays[i] = b.txs[i].name(), c.mentions(b.txs[i].outs)
 		if i > 0 { // the first one's counts as nothing
 			witnesses[i] = b.ids[i]
-			if b.txs[i].HasWitness() {
-				witnesses[i] = chainhash.DoubleHashH(spans[i])
+			if b.txs[i].witnessed {
+				witnesses[i] = chainhash.DoubleHashH(b.txs[i].span)
 			}
 		}
 	})
@@ -90,44 +91,15 @@ func (c Codec) readBlock(raw []byte, want chainhash.Hash, limit *big.Int) (*bloc
 	return b, b.witnessed(<-wait)
 }
 
-// spansOf are the bytes of each transaction in a block. Hashing them as they came takes
-// a third of the time that writing them anew does.
-func spansOf(raw []byte, txs []*wire.MsgTx) ([][]byte, bool) {
-	at := wire.MaxBlockHeaderPayload + wire.VarIntSerializeSize(uint64(len(txs)))
-	spans := make([][]byte, len(txs))
-	for i, tx := range txs {
-		end := at + tx.SerializeSize()
-		if end > len(raw) {
-			return nil, false
-		}
-		spans[i], at = raw[at:end], end
-	}
-	return spans, at == len(raw)
-}
-
-// nameOf is the hash of a transaction without its witnesses, which stand together
-// before its last four bytes, and the two marks that say so after its first four.
-func nameOf(tx *wire.MsgTx, span []byte) chainhash.Hash {
-	if !tx.HasWitness() {
-		return chainhash.DoubleHashH(span)
-	}
-	h := sha256.New()
-	h.Write(span[:4])
-	h.Write(span[6 : tx.SerializeSizeStripped()-2])
-	h.Write(span[len(span)-4:])
-	var once [sha256.Size]byte
-	return chainhash.Hash(sha256.Sum256(h.Sum(once[:0])))
-}
-
 // mentions are the outputs that could pay us, or seem to.
-func (c Codec) mentions(tx *wire.MsgTx) []mention {
-	out := make([]mention, 0, len(tx.TxOut))
-	for j, o := range tx.TxOut {
-		switch kind, body := program(o.PkScript); kind {
+func (c Codec) mentions(outs []output) []mention {
+	out := make([]mention, 0, len(outs))
+	for j, o := range outs {
+		switch kind, body := program(o.script); kind {
 		case P2WPKH, P2PKH:
 			out = append(out, mention{j, kind, chain.CanonicalAddress(chain.Bitcoin, c.segwit(0, body))})
 		case "":
-			if odd(o.PkScript) {
+			if odd(o.script) {
 				out = append(out, mention{out: j})
 			}
 		}
@@ -203,20 +175,20 @@ var mark = []byte{0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed}
 // to. A block without witnesses needs no commitment, but one that has it must hold.
 func (b *block) witnessed(root chainhash.Hash) error {
 	var commitment []byte
-	for _, out := range b.txs[0].TxOut {
+	for _, out := range b.first.TxOut {
 		if bytes.HasPrefix(out.PkScript, mark) && len(out.PkScript) >= len(mark)+chainhash.HashSize {
 			commitment = out.PkScript[len(mark) : len(mark)+chainhash.HashSize] // the last counts
 		}
 	}
 	if commitment == nil {
 		for _, tx := range b.txs {
-			if tx.HasWitness() {
+			if tx.witnessed {
 				return forged("it has witnesses that nothing commits to")
 			}
 		}
 		return nil
 	}
-	reserved := b.txs[0].TxIn[0].Witness
+	reserved := b.first.TxIn[0].Witness
 	if len(reserved) != 1 || len(reserved[0]) != chainhash.HashSize {
 		return forged("its witnesses were taken out")
 	}

@@ -43,10 +43,14 @@ func FuzzBlock(f *testing.F) {
 				}
 				return
 			}
-			m := &wire.MsgBlock{Header: b.header, Transactions: b.txs}
-			if !bytes.Equal(write(m), raw) {
+			var m wire.MsgBlock
+			if err := m.Deserialize(bytes.NewReader(raw)); err != nil {
+				t.Fatalf("it is believed and is no block: %v", err)
+			}
+			if !bytes.Equal(write(&m), raw) {
 				t.Fatal("what was read is not what was there")
 			}
+			sameTransactions(t, b.txs, m.Transactions)
 			for _, d := range c.found(b, chain.Block{Hash: "h"}, everybody{}) {
 				if d.Amount.IsZero() || d.To.IsZero() {
 					t.Fatalf("found %v", d)

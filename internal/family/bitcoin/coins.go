@@ -82,12 +82,12 @@ func (c *Chain) refresh(ctx context.Context, head chain.Head) error {
 // follow takes what a final block did to our coins.
 func (c *Chain) follow(b *block) {
 	for i, tx := range b.txs {
-		for _, in := range tx.TxIn {
-			delete(c.purse.coins, in.PreviousOutPoint)
+		for _, in := range tx.ins {
+			delete(c.purse.coins, in.from)
 		}
-		for j, out := range tx.TxOut {
-			if i > 0 && bytes.Equal(out.PkScript, c.script) {
-				c.purse.coins[wire.OutPoint{Hash: b.ids[i], Index: uint32(j)}] = out.Value //nolint:gosec // an index of a list
+		for j, out := range tx.outs {
+			if i > 0 && bytes.Equal(out.script, c.script) {
+				c.purse.coins[wire.OutPoint{Hash: b.ids[i], Index: uint32(j)}] = out.value //nolint:gosec // an index of a list
 			}
 		}
 	}

@@ -41,21 +41,37 @@ func (c *Chain) Deposits(ctx context.Context, b chain.Block, to watch.Addresses)
 	return c.found(body, b, to), nil
 }
 
+// hexBytes are what a text of JSON says in hex; nil if it says nothing so. A block is
+// megabytes, which are read here without copying the text first.
+type hexBytes []byte
+
+// UnmarshalJSON takes a text.
+func (h *hexBytes) UnmarshalJSON(text []byte) error {
+	if len(text) < 2 || text[0] != '"' {
+		return errors.New("bitcoin: not a text")
+	}
+	out := make([]byte, hex.DecodedLen(len(text)-2))
+	if _, err := hex.Decode(out, text[1:len(text)-1]); err != nil {
+		return nil //nolint:nilerr // it is an answer, and a wrong one: who asked says what that means
+	}
+	*h = out
+	return nil
+}
+
 // body is a block by its hash, from whichever node gives the right one.
 func (c *Chain) body(ctx context.Context, hash chainhash.Hash) (*block, error) {
 	if b, ok := c.blocks.get(hash); ok {
 		return b, nil
 	}
 	b, err := first(ctx, c, func(ctx context.Context, n *rpc.Node) (*block, error) {
-		var said string
+		var said hexBytes
 		if err := n.Call(ctx, &said, "getblock", hash.String(), 0); err != nil {
 			return nil, classify(err)
 		}
-		raw, err := hex.DecodeString(said)
-		if err != nil {
+		if said == nil {
 			return nil, forged("it is not in hex")
 		}
-		b, err := c.codec.readBlock(raw, hash, c.params.PowLimit)
+		b, err := c.codec.readBlock(said, hash, c.params.PowLimit)
 		if errors.Is(err, ErrForged) {
 			c.notice(Suspect{Reason: ForgedBlock, Block: hash.String(), Detail: n.Name() + ": " + err.Error()})
 		}
@@ -74,9 +90,9 @@ func (c *Chain) body(ctx context.Context, hash chainhash.Hash) (*block, error) {
 // of ours would spend it.
 func (c *Chain) found(body *block, b chain.Block, to watch.Addresses) []chain.Deposit {
 	var out []chain.Deposit
-	for i, tx := range body.txs {
+	for i := range body.txs {
 		for _, m := range body.pays[i] {
-			o, at := tx.TxOut[m.out], where{body.ids[i], m.out, b}
+			o, at := &body.txs[i].outs[m.out], where{body.ids[i], m.out, b}
 			switch {
 			case m.kind == "":
 				if c.cfg.Noticed != nil {
@@ -84,13 +100,13 @@ func (c *Chain) found(body *block, b chain.Block, to watch.Addresses) []chain.De
 				}
 			case !to.Has(m.to):
 			case m.kind != P2WPKH:
-				c.notice(at.suspect(OtherForm, m.to, o.Value))
+				c.notice(at.suspect(OtherForm, m.to, o.value))
 			case i == 0:
-				c.notice(at.suspect(Coinbase, m.to, o.Value))
-			case o.Value < dust(P2WPKH):
-				c.notice(at.suspect(Dust, m.to, o.Value))
+				c.notice(at.suspect(Coinbase, m.to, o.value))
+			case o.value < dust(P2WPKH):
+				c.notice(at.suspect(Dust, m.to, o.value))
 			default:
-				out = append(out, c.deposit(at, m.to, o.Value))
+				out = append(out, c.deposit(at, m.to, o.value))
 			}
 		}
 	}

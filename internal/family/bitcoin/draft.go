@@ -129,7 +129,7 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 func amount(sat int64) money.Amount { return money.FromUint64(uint64(sat)) } //nolint:gosec // fees are not negative
 
 // Draft signs a first attempt at the going price.
-func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (c *Chain) Draft(ctx context.Context, call chain.Call, slots send.Held, most money.Amount) (chain.Attempt, error) {
 	e, err := c.examine(call)
 	if err != nil {
 		return chain.Attempt{}, err
@@ -139,6 +139,10 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 		return chain.Attempt{}, err
 	}
 	head, err := c.Head(ctx)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	held, err := slots.Slots(ctx)
 	if err != nil {
 		return chain.Attempt{}, err
 	}

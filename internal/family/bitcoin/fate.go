@@ -221,8 +221,8 @@ func (c *Chain) recent(ctx context.Context, head chain.Head) (map[wire.OutPoint]
 			return nil, err
 		}
 		for _, tx := range body.txs {
-			for _, in := range tx.TxIn {
-				out[in.PreviousOutPoint] = true
+			for _, in := range tx.ins {
+				out[in.from] = true
 			}
 		}
 		if b, err = c.header(ctx, b.Parent, b.Height-1); err != nil {

@@ -118,9 +118,12 @@ func (c *Chain) fetch(ctx context.Context, n *rpc.Node, ids []chainhash.Hash) (l
 }
 
 func (c *Chain) remember(id chainhash.Hash, tx *wire.MsgTx) {
-	list := []sighting{}
-	for _, m := range c.codec.mentions(tx) {
-		if v := tx.TxOut[m.out].Value; m.kind == P2WPKH && v >= dust(P2WPKH) {
+	list, outs := []sighting{}, make([]output, len(tx.TxOut))
+	for i, o := range tx.TxOut {
+		outs[i] = output{o.Value, o.PkScript}
+	}
+	for _, m := range c.codec.mentions(outs) {
+		if v := outs[m.out].value; m.kind == P2WPKH && v >= dust(P2WPKH) {
 			list = append(list, sighting{m.out, m.to, v})
 		}
 	}

@@ -27,7 +27,7 @@ func (b *bench) callTo(to chain.Address, n uint64) chain.Call {
 
 func (b *bench) draft(c chain.Call, most uint64, held ...chain.Slot) chain.Attempt {
 	b.t.Helper()
-	a, err := b.sender.Draft(b.t.Context(), c, held, sat(most))
+	a, err := b.sender.Draft(b.t.Context(), c, send.Holding(held...), sat(most))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestEveryKindOfDestinationIsPaidToTheLastUnit(t *testing.T) {
 			if b.codec.Kind(to) != kind {
 				continue
 			}
-			if _, err := b.sender.Draft(t.Context(), b.callTo(to, least-1), held, sat(10_000)); !errors.Is(err, send.ErrRefused) {
+			if _, err := b.sender.Draft(t.Context(), b.callTo(to, least-1), send.Holding(held...), sat(10_000)); !errors.Is(err, send.ErrRefused) {
 				t.Errorf("dust to %s: %v", kind, err)
 			}
 			if _, err := b.sender.Cost(t.Context(), b.callTo(to, least)); err != nil {
@@ -278,7 +278,7 @@ func TestASweepThatIsWorthLessThanItCostsIsTooDear(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	held := chain.Slot("coin:" + strings.TrimPrefix(string(d.ID), string(regtest)+":"))
-	if _, err := b.sender.Draft(t.Context(), c, []chain.Slot{held}, sat(50_000)); !errors.Is(err, send.ErrNoFunds) {
+	if _, err := b.sender.Draft(t.Context(), c, send.Holding(held), sat(50_000)); !errors.Is(err, send.ErrNoFunds) {
 		t.Fatalf("what is held gave %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
-	"github.com/btcsuite/btcd/wire/v2"
 
 	"ferry/internal/chain"
 	"ferry/internal/watch"
@@ -70,20 +69,20 @@ func odd(s []byte) bool {
 }
 
 // suspect looks whether an output of no usual kind seems to pay us.
-func (c *Chain) suspect(o *wire.TxOut, to watch.Addresses, at where) {
+func (c *Chain) suspect(o *output, to watch.Addresses, at where) {
 	// Say looks for the address that we would have given for a key with this hash.
 	say := func(r Reason, hash []byte) {
 		if a := c.codec.AddressOf(slices.Concat([]byte{opFalse, opData20}, hash)); !a.IsZero() && to.Has(a) {
-			c.notice(at.suspect(r, a, o.Value))
+			c.notice(at.suspect(r, a, o.value))
 		}
 	}
-	s := o.PkScript
+	s := o.script
 	if len(s) < 2 {
 		return
 	}
 	switch last := s[len(s)-1]; {
 	case s[0] == txscript.OP_RETURN:
-		c.message(s, to, func(a chain.Address) { c.notice(at.suspect(Message, a, o.Value)) }, say)
+		c.message(s, to, func(a chain.Address) { c.notice(at.suspect(Message, a, o.value)) }, say)
 	case last == txscript.OP_CHECKSIG && txscript.GetScriptClass(s) == txscript.PubKeyTy:
 		c.keys(s, func(hash []byte) { say(BareKey, hash) })
 	case last == txscript.OP_CHECKMULTISIG && txscript.GetScriptClass(s) == txscript.MultiSigTy:

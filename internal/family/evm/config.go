@@ -91,6 +91,13 @@ type Chain struct {
 
 	mu    sync.Mutex
 	final header // the highest that was final
+	sent  sent
+}
+
+// sent is how many transactions our account had sent by a block, of which hash.
+type sent struct {
+	by    string
+	count uint64
 }
 
 // New makes a chain. It asks no node; Check does.

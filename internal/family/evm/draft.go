@@ -133,7 +133,7 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 }
 
 // Draft signs a first attempt at the going price.
-func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (c *Chain) Draft(ctx context.Context, call chain.Call, held send.Held, most money.Amount) (chain.Attempt, error) {
 	if err := c.check(call); err != nil {
 		return chain.Attempt{}, err
 	}
@@ -169,7 +169,11 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 	if err := c.affords(ctx, call, ends, cost); err != nil {
 		return chain.Attempt{}, err
 	}
-	nonce, err := c.nonce(ctx, ends.tip, held)
+	slots, err := held.Slots(ctx)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	nonce, err := c.nonce(ctx, ends.tip, slots)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -178,7 +182,7 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 
 // nonce is the next one: what the chain has at the tip, or above all that are held.
 func (c *Chain) nonce(ctx context.Context, tip header, held []chain.Slot) (uint64, error) {
-	n, err := c.count(ctx, c.own, tip)
+	n, err := c.sentBy(ctx, tip)
 	if err != nil {
 		return 0, err
 	}
@@ -187,6 +191,25 @@ func (c *Chain) nonce(ctx context.Context, tip header, held []chain.Slot) (uint6
 			n = h + 1
 		}
 	}
+	return n, nil
+}
+
+// sentBy is how many transactions our account had sent by a block. It is asked once for
+// each, whose state never changes: while a draft asks, all others wait.
+func (c *Chain) sentBy(ctx context.Context, on header) (uint64, error) {
+	c.mu.Lock()
+	known := c.sent
+	c.mu.Unlock()
+	if known.by == on.Hash {
+		return known.count, nil
+	}
+	n, err := c.count(ctx, c.own, on)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = sent{on.Hash, n}
 	return n, nil
 }
 

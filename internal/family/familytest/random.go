@@ -9,6 +9,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/send"
 )
 
 var randomCases = []kase{
@@ -127,7 +128,7 @@ func (w *story) begin() {
 		return
 	}
 	t := &transfer{call: w.call(w.Address(fmt.Sprintf("payee %d/%d", w.seed, len(w.transfers))))}
-	a, err := w.ports.Sender.Draft(w.ctx(), t.call, w.held(), w.powers.Budget)
+	a, err := w.ports.Sender.Draft(w.ctx(), t.call, send.Holding(w.held()...), w.powers.Budget)
 	if err != nil {
 		return // the coins are all out, or the price is up
 	}

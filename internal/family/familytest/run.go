@@ -8,6 +8,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/send"
 	"ferry/internal/watch"
 )
 
@@ -148,7 +149,7 @@ func (h *hand) cancel() chain.Call {
 
 func (h *hand) draft(c chain.Call, held ...chain.Slot) chain.Attempt {
 	h.Helper()
-	a, err := h.ports.Sender.Draft(h.ctx(), c, held, h.powers.Budget)
+	a, err := h.ports.Sender.Draft(h.ctx(), c, send.Holding(held...), h.powers.Budget)
 	h.ok(err)
 	return a
 }

@@ -290,7 +290,7 @@ func revertedWhenFinal(h *hand) {
 	if h.powers.Foresees { // only what was signed before can still fail
 		a = h.draft(h.call(bob))
 		h.Reject(bob)
-		_, err := h.ports.Sender.Draft(h.ctx(), h.call(bob), a.Slots, h.powers.Budget)
+		_, err := h.ports.Sender.Draft(h.ctx(), h.call(bob), send.Holding(a.Slots...), h.powers.Budget)
 		h.is(err, send.ErrRefused)
 	} else {
 		h.Reject(bob)

@@ -79,7 +79,7 @@ func (c *Chain) body(call chain.Call) *body {
 }
 
 // Draft signs a first attempt at the going price.
-func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (c *Chain) Draft(ctx context.Context, call chain.Call, slots send.Held, most money.Amount) (chain.Attempt, error) {
 	if err := c.check(call); err != nil {
 		return chain.Attempt{}, err
 	}
@@ -88,6 +88,10 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, held []chain.Slot, m
 		return chain.Attempt{}, err
 	}
 	head, err := c.Head(ctx)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	held, err := slots.Slots(ctx)
 	if err != nil {
 		return chain.Attempt{}, err
 	}

@@ -53,7 +53,7 @@ func (s *storm) blow() {
 	default:
 		a, err := c.Draft(s.t.Context(), chain.Call{
 			Chain: n.ID(), From: Hot, To: n.Codec().Make(name), Asset: n.ID().Native(), Amount: amount(5000),
-		}, s.held, amount(1_000_000_000))
+		}, send.Holding(s.held...), amount(1_000_000_000))
 		if errors.Is(err, send.ErrNoFunds) {
 			return
 		}

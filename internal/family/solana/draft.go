@@ -83,7 +83,7 @@ func (c *Chain) price(ctx context.Context, p *plan) (uint64, error) {
 }
 
 // Draft signs an attempt. Nothing is held by one, so any number can stand side by side.
-func (c *Chain) Draft(ctx context.Context, call chain.Call, _ []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (c *Chain) Draft(ctx context.Context, call chain.Call, _ send.Held, most money.Amount) (chain.Attempt, error) {
 	return c.attempt(ctx, call, most, false)
 }
 

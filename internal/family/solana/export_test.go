@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	sol "github.com/gagliardetto/solana-go"
-	fastjson "github.com/go-json-experiment/json"
 
 	"ferry/internal/chain"
 	"ferry/internal/watch"
@@ -31,16 +30,6 @@ func ReadMint(program sol.PublicKey, data []byte) (decimals int, extensions stri
 
 // MintExtensions are all that are known by name.
 func MintExtensions() map[uint16]string { return extensions }
-
-// Decoded is how many transactions the answer of a node has: all that a bare client does.
-func Decoded(text []byte) (int, error) {
-	type plain wireBlock // which the decoder reads in the same pass
-	var a struct {
-		Result plain `json:"result"`
-	}
-	err := fastjson.Unmarshal(text, &a)
-	return len(a.Result.Transactions), err
-}
 
 // Signed is a memory of what was signed; it says whether something is new to it.
 func Signed() func(tx chain.TxID) bool { return newRecent().add }

@@ -57,7 +57,7 @@ type sender struct {
 }
 
 // Draft implements send.Chain.
-func (s sender) Draft(ctx context.Context, c chain.Call, held []chain.Slot, most money.Amount) (chain.Attempt, error) {
+func (s sender) Draft(ctx context.Context, c chain.Call, held send.Held, most money.Amount) (chain.Attempt, error) {
 	c = s.w.wish(c, most)
 	a, err := s.Chain.Draft(ctx, c, held, most)
 	return s.w.made(c, a, err)

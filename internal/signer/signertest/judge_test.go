@@ -45,7 +45,7 @@ func (p payer) draft(ctx context.Context, c chain.Call, price int64) (a chain.At
 	return a, err
 }
 
-func (p payer) Draft(ctx context.Context, c chain.Call, _ []chain.Slot, _ money.Amount) (chain.Attempt, error) {
+func (p payer) Draft(ctx context.Context, c chain.Call, _ send.Held, _ money.Amount) (chain.Attempt, error) {
 	return p.draft(ctx, c, 10)
 }
 

@@ -46,11 +46,19 @@ func newBench(t *testing.T, db *store.DB) *bench {
 	return b
 }
 
-// audit holds the balances to the books whenever a test is over.
+// audit holds the balances to the books, and what is counted to the orders, whenever a
+// test is over.
 func (b *bench) audit() {
 	err := b.db.Audit(context.Background()) // the test's own is over
 	if err != nil && !b.isClosed(err) {
 		b.Error(err)
+	}
+	found, err := b.db.Recount(context.Background())
+	if err != nil && !b.isClosed(err) {
+		b.Error(err)
+	}
+	for _, d := range found.Drift {
+		b.Errorf("drift: %s", d)
 	}
 }
 

@@ -64,6 +64,12 @@ func logs(t *testing.T, b *bench) {
 	same(t, must[[]feed.Entry](t)(b.db.OrderLog(t.Context(), one.ID, 0, 10)), []feed.Entry{all[0], all[3]})
 	same(t, must[[]feed.Entry](t)(b.db.OrderLog(t.Context(), one.ID, 1, 10)), all[3:])
 	same(t, len(must[[]feed.Entry](t)(b.db.OrderLog(t.Context(), other.ID, 1, 10))), 0)
+	newest := must[[]feed.Entry](t)(b.db.IntegratorNewest(t.Context(), "acme", 10))
+	same(t, newest, []feed.Entry{all[3], all[2]})
+	same(t, must[[]feed.Entry](t)(b.db.IntegratorNewest(t.Context(), "acme", 1)), newest[:1])
+	same(t, len(must[[]feed.Entry](t)(b.db.IntegratorNewest(t.Context(), "none", 1))), 0)
+	same(t, must[[]feed.Entry](t)(b.db.SessionNewest(t.Context(), "s1", 10)), []feed.Entry{all[2], all[3]})
+	same(t, len(must[[]feed.Entry](t)(b.db.SessionNewest(t.Context(), "s1", 1))), 1)
 	if _, err := b.db.Moments(t.Context(), []int64{1, 99}); err == nil {
 		t.Error("an entry that is not there is no trouble")
 	}

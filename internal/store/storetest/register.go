@@ -20,7 +20,7 @@ func company(name string) integrator.Integrator {
 	return integrator.Integrator{
 		ID: integrator.ID("int_" + name), Name: "Größe & \"Co\" " + name, Status: integrator.Active, Version: 1,
 		CreatedAt: start, UpdatedAt: start, Limits: integrator.Limits{Requests: 1, Quotes: 2, Creates: 3, OpenOrders: 4},
-		Window: 90 * time.Minute, AttributionDays: 7,
+		Window: 90 * time.Minute, AttributionDays: 7, NoPoints: true,
 		Forwarding: integrator.Forwarding{
 			Enabled: true, Egress: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::1/128")},
 			Limits: integrator.ClientLimits{Requests: 5, Creates: 6, OpenOrders: 7},
