@@ -234,3 +234,32 @@ func TestServersOfTheLiveContract(t *testing.T) {
 		}
 	}
 }
+
+// What tests hold the server to refuses what the table does not have.
+func TestWhatIsToldIsHeldToTheContract(t *testing.T) {
+	t.Parallel()
+	_, doc := built(t)
+	check := contracttest.NewLive(t, doc.JSON)
+	event := string(check.Examples("orderEvent")[0])
+	for _, c := range []struct {
+		channel, text string
+		want          bool
+	}{
+		{"order", event, true},
+		{"session", event, true}, // it tells the same
+		{"status", event, false},
+		{"", event, false},
+		{"order", strings.Replace(event, `"seq":8`, `"seq":"8"`, 1), false},
+		{"order", strings.Replace(event, `"order.status_changed"`, `"order.vanished"`, 1), false},
+		{"order", strings.Replace(event, `"type":`, `"more":1,"type":`, 1), true},
+		{"order", `{"type":"pong","replyTo":"9","serverTime":"2026-01-01T00:00:00.000Z"}`, true},
+		{"", `{"type":"pong","replyTo":"9","serverTime":"yesterday"}`, false},
+		{"", `{"type":"error","replyTo":null,"code":"unknown_channel","message":"x","retryAfterSeconds":null}`, true},
+		{"", `{"type":"error","replyTo":null,"code":"no_such","message":"x","retryAfterSeconds":null}`, false},
+		{"", `{"type":"surprise"}`, false},
+	} {
+		if err := check.Told(c.channel, []byte(c.text)); (err == nil) != c.want {
+			t.Errorf("%s %s: %v", c.channel, c.text, err)
+		}
+	}
+}
