@@ -128,6 +128,26 @@ func TestEveryMessageIsInTheContract(t *testing.T) {
 	}
 }
 
+// The channels of the table are those that the server knows, and each has a message with
+// which it is followed and one that it tells.
+func TestEveryChannelIsInTheContract(t *testing.T) {
+	t.Parallel()
+	said, _ := built(t)
+	var names []string
+	for _, c := range said.Channels {
+		names = append(names, c.Name)
+		for _, fromClient := range []bool{true, false} {
+			if !slices.ContainsFunc(said.Messages, func(m contract.Message) bool { return m.Channel == c.Name && m.FromClient == fromClient }) {
+				t.Errorf("%s has no message with which it is followed, or tells none", c.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, live.Followed()) {
+		t.Errorf("the table has %v and the server %v", names, live.Followed())
+	}
+}
+
 // Examples are what their schema allows and, of a client's, what the server reads.
 func TestExamplesOfMessagesAreAllowed(t *testing.T) {
 	t.Parallel()
