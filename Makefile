@@ -33,7 +33,7 @@ test: setup ## Run all tests under the race detector, then the long sweeps witho
 	go test -timeout 20m -run Sweep $(SWEEPS)
 	@$(MAKE) --no-print-directory contract newcomer
 
-contract: ## Lint the contract, and complete orders with clients made from it in two languages
+contract: ## Lint the contracts, and complete orders with clients made from or held to them
 	@scripts/contract/run
 
 newcomer: ## Follow docs/newcomer.md and the README word for word

@@ -28,6 +28,8 @@ type Config struct {
 	// Down reports whether an error is that what the service keeps its state in does
 	// not answer: the caller is told to come again. Nil is never.
 	Down func(error) bool
+	// Live is what is said on the live socket, for its contract.
+	Live contract.Live
 }
 
 // Ports are the rooms behind the door.
@@ -45,7 +47,10 @@ type Door struct {
 	matcher *matcher
 	public  *contract.Document
 	hidden  *contract.Document
+	live    *contract.Document
 	panics  atomic.Uint64
+	// livePage is the live contract for people.
+	livePage []byte
 }
 
 // New makes a door of the rows that every door has and the ones it is given.
@@ -76,6 +81,9 @@ func (d *Door) Contract() *contract.Document { return d.public }
 
 // Hidden is the document of the rows that are not published.
 func (d *Door) Hidden() *contract.Document { return d.hidden }
+
+// Live is the document of the live socket.
+func (d *Door) Live() *contract.Document { return d.live }
 
 // writer takes an answer.
 type writer interface {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -41,13 +42,19 @@ func (d *Door) ownRows() []Operation {
 			Do: func(*Call) (any, error) { return document(d.public), nil },
 		},
 		{
+			ID: "getAsyncAPI", Method: http.MethodGet, Path: "/v2/asyncapi", Tag: "live",
+			Summary: "The contract of the live socket, AsyncAPI 3.0", Description: "For people it is at /docs/live.",
+			Key: OptionalKey, Spends: Requests, Cache: docsAge,
+			Do: func(*Call) (any, error) { return document(d.live), nil },
+		},
+		{
 			ID: "getIntegratorDocs", Method: http.MethodGet, Path: "/v2/integrator/docs", Tag: "integrator",
 			Summary: "The contract of the operations for server keys, OpenAPI 3.1",
 			Key:     ServerKey, Spends: Requests, Hidden: true,
 			Do: func(*Call) (any, error) { return document(d.hidden), nil },
 		},
 	}
-	return append(rows, pageRows()...)
+	return slices.Concat(rows, pageRows(), d.liveRows())
 }
 
 func document(doc *contract.Document) *Raw {
@@ -57,7 +64,7 @@ func document(doc *contract.Document) *Raw {
 func (d *Door) version() wire.Version {
 	v := wire.Version{
 		Version: d.cfg.Version, Revision: d.cfg.Revision, QuoteKey: d.cfg.QuoteKey,
-		Contracts: wire.Contracts{OpenAPI: d.public.Hash},
+		Contracts: wire.Contracts{OpenAPI: d.public.Hash, AsyncAPI: d.live.Hash},
 	}
 	for name, instead := range wire.Retired() {
 		v.RetiredFields = append(v.RetiredFields, wire.RetiredField{Name: name, UseInstead: instead})
@@ -88,7 +95,7 @@ var tags = []contract.Tag{
 	{Name: "integrator", Description: "Reports for server keys."},
 }
 
-// describe builds both contracts from the table.
+// describe builds the contracts from the tables.
 func (d *Door) describe() error {
 	var public, hidden []contract.Operation
 	for i := range d.rows {
@@ -110,6 +117,13 @@ func (d *Door) describe() error {
 		return err
 	}
 	info.Title, info.Summary = "Ferry for integrators", "Operations for server keys"
-	d.hidden, err = contract.Build(info, hidden)
+	if d.hidden, err = contract.Build(info, hidden); err != nil {
+		return err
+	}
+	info.Title, info.Description = "Ferry live", "What is said on the live socket of a service for token swaps and native bridges. What is asked over HTTP is described by GET /v2/docs."
+	if d.live, err = contract.BuildLive(info, &d.cfg.Live); err != nil {
+		return err
+	}
+	d.livePage, err = drawLive(info, &d.cfg.Live)
 	return err
 }

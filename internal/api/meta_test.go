@@ -65,6 +65,9 @@ func TestTheContractIsServedAsItIsBuilt(t *testing.T) {
 	if err := json.Unmarshal(r.do("GET", "/v2/version", "").body, &v); err != nil {
 		t.Fatal(err)
 	}
+	if live := r.do("GET", "/v2/asyncapi", ""); !bytes.Equal(live.body, r.door.Live().JSON) || live.Header.Get("ETag") != `"`+v.Contracts.AsyncAPI+`"` || v.Contracts.AsyncAPI != r.door.Live().Hash {
+		t.Errorf("the contract of the live socket is not what was built: %v", live.Header)
+	}
 	if v.Contracts.OpenAPI != r.door.Contract().Hash || v.Version != "1.2.3" || v.Revision != "abc" || len(v.RetiredFields) != len(wire.Retired()) {
 		t.Errorf("got %+v", v)
 	}
@@ -79,7 +82,7 @@ func TestTheContractIsServedAsItIsBuilt(t *testing.T) {
 func TestHiddenRowsLeakNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, body := range [][]byte{r.door.Contract().JSON, r.do("GET", "/v2/errors", "").body, r.do("GET", "/docs", "").body} {
+	for _, body := range [][]byte{r.door.Contract().JSON, r.do("GET", "/v2/errors", "").body, r.do("GET", "/docs", "").body, r.door.Live().JSON, r.do("GET", "/docs/live", "").body} {
 		for _, word := range []string{"/v2/integrator", "hushHush", "secretStuff", "getSecretStuff", "getIntegratorDocs", "Whisper"} {
 			if bytes.Contains(body, []byte(word)) {
 				t.Errorf("%s is in what everybody may read", word)
@@ -254,6 +257,9 @@ func TestThePageAsksNobodyElse(t *testing.T) {
 		strings.Contains(policy, "unsafe-eval") || strings.Contains(policy, "http") || bytes.Contains(page.body, []byte("//")) {
 		t.Errorf("got %v %s", page.Header, page.body)
 	}
+	if !bytes.Contains(page.body, []byte(`href="docs/live"`)) {
+		t.Error("the page does not lead to that of the live socket")
+	}
 	zipped := r.do("GET", "/docs/reference.js", "", "Accept-Encoding: br, gzip;q=0.5")
 	if zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
 		t.Fatalf("got %v", zipped.Header)
@@ -273,5 +279,36 @@ func TestThePageAsksNobodyElse(t *testing.T) {
 	}
 	if !bytes.Contains(text, []byte("createApiReference")) || !bytes.Contains(r.do("GET", "/docs/start.js", "").body, []byte("createApiReference")) {
 		t.Error("the page does not begin")
+	}
+}
+
+// The reference of the live socket says what its table says, without a script.
+func TestThePageOfTheLiveSocket(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	page := r.do("GET", "/docs/live", "")
+	policy := page.Header.Get("Content-Security-Policy")
+	if page.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(policy, "default-src 'none'") ||
+		strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		t.Errorf("got %v", page.Header)
+	}
+	for _, want := range []string{
+		`href="../docs"`, `href="../v2/asyncapi"`, "wss://ferry.example/v2/ws", "thing.v1", `id="channel-things"`, `id="message-followThing"`, `id="message-thingTold"`,
+		`href="#message-thingTold"`, `id="type-thingPart"`, `href="#type-thingPart"`, "Anybody.", "4008", "Read faster.", "16,384", "&lt;b&gt;",
+	} {
+		if !bytes.Contains(page.body, []byte(want)) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if bytes.Contains(page.body, []byte("<b>")) {
+		t.Error("the page takes words of the table for its own")
+	}
+	for path, media := range map[string]string{"/docs/live.css": "text/css; charset=utf-8", "/docs/live.js": "text/javascript; charset=utf-8"} {
+		if got := r.do("GET", path, ""); got.StatusCode != 200 || got.Header.Get("Content-Type") != media || len(got.body) == 0 {
+			t.Errorf("%s: got %d %v", path, got.StatusCode, got.Header)
+		}
+		if name := strings.TrimPrefix(path, "/docs/"); !bytes.Contains(page.body, []byte(`"`+name+`"`)) {
+			t.Errorf("the page does not use %s", name)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/api"
+	"ferry/internal/api/contract"
 	"ferry/internal/api/contract/contracttest"
 	"ferry/internal/api/wire"
 	"ferry/internal/fault"
@@ -112,6 +113,33 @@ type (
 		Hush string `json:"hushHush" example:"nothing"`
 	}
 )
+
+// What is said on a live socket that only tests have.
+type (
+	followThing struct {
+		Type string `json:"type" enum:"follow" example:"follow"`
+		ID   string `json:"id" example:"1"`
+	}
+	thingTold struct {
+		Type    string      `json:"type" enum:"told" example:"told"`
+		ReplyTo string      `json:"replyTo" example:"1"`
+		Parts   []thingPart `json:"parts" doc:"Not <b> at all."`
+	}
+)
+
+// liveTable is what the live socket of the tests says.
+func liveTable() contract.Live {
+	return contract.Live{
+		Path: "/v2/ws", Protocol: "thing.v1",
+		Channels: []contract.Channel{{Name: "things", Summary: "Things.", Access: "Anybody."}},
+		Messages: []contract.Message{
+			{Name: "followThing", Title: "Follow", Summary: "Follow.", FromClient: true, Channel: "things", Payload: followThing{}, Replies: []string{"thingTold"}},
+			{Name: "thingTold", Title: "Told", Summary: "Told.", Channel: "things", Payload: thingTold{}},
+		},
+		Closes: []contract.Close{{Code: 4008, Name: "slow", What: "Read faster."}},
+		Limits: []contract.Limit{{Name: "messageBytes", Value: 16384, What: "Size."}},
+	}
+}
 
 // rows are those of the tests: one of every kind.
 func rows() []api.Operation {
@@ -231,7 +259,7 @@ func newRig(t *testing.T, change ...func(*api.Ports)) *rig {
 	}
 	var err error
 	r.door, err = api.New(api.Config{
-		Version: "1.2.3", Revision: "abc", Server: "https://ferry.example", Now: time.Now,
+		Version: "1.2.3", Revision: "abc", Server: "https://ferry.example", Now: time.Now, Live: liveTable(),
 		Log: slog.New(slog.NewJSONHandler(r.logs, nil)),
 	}, ports, rows())
 	if err != nil {

@@ -302,7 +302,7 @@ func TestAddressesInWhatTheServerComplainsOfAreNotLogged(t *testing.T) {
 func TestCachedAnswersHaveTagsAndAreNotSentTwice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, path := range []string{"/v2/docs", "/v2/errors", "/v2/version", "/v2/things", "/docs", "/docs/start.js", "/docs/reference.js"} {
+	for _, path := range []string{"/v2/docs", "/v2/asyncapi", "/v2/errors", "/v2/version", "/v2/things", "/docs", "/docs/live", "/docs/live.css", "/docs/live.js", "/docs/start.js", "/docs/reference.js"} {
 		first := r.do("GET", path, "")
 		tag := first.Header.Get("ETag")
 		if first.StatusCode != 200 || !strings.HasPrefix(tag, `"`) || !strings.HasPrefix(first.Header.Get("Cache-Control"), "public, max-age=") {

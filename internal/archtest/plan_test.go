@@ -111,6 +111,7 @@ var inTests = map[string]string{
 	"family/familytest": "family/sim",
 	"api":               "api/contract/contracttest api/socket",
 	"api/contract":      "api/contract/contracttest",
+	"api/live":          "api/contract/contracttest",
 	"daemon":            helpers + " house",
 	"dev":               helpers + " tail",
 	"house":             "world",

@@ -28,8 +28,8 @@ func TestSweepNoWebhookIsLostToAKillOnSQLite(t *testing.T) {
 	webhooksKilled(t, "sqlite:"+filepath.Join(t.TempDir(), "ferry.db"))
 }
 
-// told is what a receiver was told.
-type told struct {
+// hookTold is what a receiver was told.
+type hookTold struct {
 	Seq  int64  `json:"seq"`
 	ID   string `json:"eventId"`
 	Data struct {
@@ -48,7 +48,7 @@ type receiver struct {
 	rng    *rand.Rand
 	calm   bool
 	secret string
-	taken  []told
+	taken  []hookTold
 	failed int
 	left   int    // posts until the service is killed; below zero is never
 	kill   func() // kills it
@@ -63,7 +63,7 @@ func newReceiver(t *testing.T, rng *rand.Rand) *receiver {
 
 func (r *receiver) serve(w http.ResponseWriter, q *http.Request) {
 	body, err := io.ReadAll(q.Body)
-	var e told
+	var e hookTold
 	if err != nil || json.Unmarshal(body, &e) != nil {
 		return // the service died while it spoke
 	}
@@ -104,14 +104,14 @@ func (r *receiver) serve(w http.ResponseWriter, q *http.Request) {
 
 // holds says what is missing of the events of an integrator, and fails if those of an order
 // did not begin to arrive in order.
-func (r *receiver) holds(all []told) (missing int) {
+func (r *receiver) holds(all []hookTold) (missing int) {
 	r.t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first, last := map[int64]bool{}, map[string]int64{}
 	for _, e := range r.taken {
 		if first[e.Seq] {
-			continue // told again, which may be at any time after a kill
+			continue // hookTold again, which may be at any time after a kill
 		}
 		first[e.Seq] = true
 		if e.Data.Version != last[e.Data.OrderID]+1 {
@@ -128,7 +128,7 @@ func (r *receiver) holds(all []told) (missing int) {
 }
 
 // webhooksKilled kills the service again and again while orders are made and ended, and
-// their events are told to a receiver that often fails.
+// their events are hookTold to a receiver that often fails.
 func webhooksKilled(t *testing.T, url string) {
 	rng := seeded(t)
 	r := newReceiver(t, rand.New(rand.NewPCG(rng.Uint64(), 1)))
@@ -145,21 +145,21 @@ func webhooksKilled(t *testing.T, url string) {
 	}
 	r.arm(-1, nil)
 	s := start(t, url)
-	var all []told
+	var all []hookTold
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		all = s.events(key)
 		if r.holds(all) == 0 {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d events were never told", r.holds(all), len(all))
+			t.Fatalf("%d of %d events were never hookTold", r.holds(all), len(all))
 		}
 	}
 	s.stop()
 	if len(all) < kills*10 {
 		t.Errorf("only %d events", len(all))
 	}
-	t.Logf("%d kills: %d events, told %d times beside %d times that failed", kills, len(all), len(r.taken), r.failed)
+	t.Logf("%d kills: %d events, hookTold %d times beside %d times that failed", kills, len(all), len(r.taken), r.failed)
 }
 
 // arm has the service killed after so many posts; below zero it is not, and nothing fails.
@@ -204,7 +204,7 @@ func (s *service) burst(key string, orders int) {
 }
 
 // events are all of an integrator.
-func (s *service) events(key string) (all []told) {
+func (s *service) events(key string) (all []hookTold) {
 	s.t.Helper()
 	for {
 		after := int64(0)
@@ -212,7 +212,7 @@ func (s *service) events(key string) (all []told) {
 			after = all[len(all)-1].Seq
 		}
 		code, text, err := s.call(http.MethodGet, fmt.Sprintf("/v2/integrator/events?limit=500&after=%d", after), request{key: key}, "")
-		var page struct{ Events []told }
+		var page struct{ Events []hookTold }
 		if err != nil || code != http.StatusOK || json.Unmarshal(text, &page) != nil {
 			s.t.Fatalf("no events: %d %s %v", code, text, err)
 		}

@@ -212,7 +212,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	f.Live = f.sockets(rooms, gate, lim)
 	rows := append(routes.All(rooms), f.Live.Row())
 	f.Door, err = api.New(api.Config{
-		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now, Down: store.Down,
+		Version: f.cfg.Version, Revision: f.cfg.Revision, Server: f.cfg.Server, QuoteKey: signer.PublicKey(), Log: f.cfg.Log, Now: time.Now, Down: store.Down, Live: f.Live.Contract(),
 	}, api.Ports{Admitter: &admitter{gate: gate, proxies: f.cfg.Proxies, uses: &f.uses}, Limiter: lim, Ceiling: ceiling{room}}, append(rows, f.cfg.Rows...))
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gobwas/ws"
 	"github.com/gobwas/ws/wsutil"
+
+	"ferry/internal/api/contract/contracttest"
 )
 
 // livePatience is how long a message may take that must come.
@@ -39,6 +41,7 @@ func (m message) data(t testing.TB, into any) {
 // liveWire is a live connection.
 type liveWire struct {
 	t    testing.TB
+	live *contracttest.LiveChecker
 	conn net.Conn
 	in   chan message
 	over chan struct{} // closed with code
@@ -63,7 +66,7 @@ func (r *rig) socket(t testing.TB, header ...string) *liveWire {
 	if shake.Protocol != "swap.v2.json" || len(shake.Extensions) > 0 {
 		t.Errorf("the handshake chose %q and %v", shake.Protocol, shake.Extensions)
 	}
-	w := &liveWire{t: t, conn: conn, in: make(chan message, 10_000), over: make(chan struct{})}
+	w := &liveWire{t: t, live: r.checks.live, conn: conn, in: make(chan message, 10_000), over: make(chan struct{})}
 	var from io.Reader = conn
 	if early != nil {
 		from = early
@@ -77,6 +80,7 @@ func (r *rig) socket(t testing.TB, header ...string) *liveWire {
 func (w *liveWire) read(from io.Reader) {
 	defer close(w.in)
 	defer close(w.over)
+	followed := map[string]string{} // channels by subscription
 	for {
 		text, code, err := w.frame(from)
 		if w.code = code; err != nil || code != 0 {
@@ -89,6 +93,12 @@ func (w *liveWire) read(from io.Reader) {
 		if err := json.Unmarshal(text, &m); err != nil {
 			w.t.Errorf("%v in %s", err, text)
 			return
+		}
+		if err := w.live.Told(followed[m.SubscriptionID], text); err != nil {
+			w.t.Errorf("the contract does not allow %s: %v", text, err)
+		}
+		if m.Type == "subscribed" {
+			followed[m.SubscriptionID] = m.Channel
 		}
 		w.in <- m
 	}

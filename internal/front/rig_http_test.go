@@ -171,6 +171,7 @@ func (a answer) want(t testing.TB, status int, code string) {
 type checks struct {
 	mu             sync.Mutex // the validator is asked by one at a time
 	public, hidden *contracttest.Checker
+	live           *contracttest.LiveChecker
 	rows           []api.Operation
 }
 
@@ -196,6 +197,7 @@ func checksOf(d *api.Door) (c *checks, err error) {
 	}()
 	c = &checks{rows: d.Rows()}
 	c.public, c.hidden = contracttest.New(&s, d.Contract().JSON), contracttest.New(&s, d.Hidden().JSON)
+	c.live = contracttest.NewLive(&s, d.Live().JSON) // limits differ between services, messages do not
 	read.hash, read.checks = d.Contract().Hash+d.Hidden().Hash, c
 	return c, nil
 }

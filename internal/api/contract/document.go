@@ -72,6 +72,11 @@ func Build(info Info, operations []Operation) (*Document, error) {
 			"schemas": s.components, "headers": named(headers(), `"#/components/headers/%s"`), "securitySchemes": named(securitySchemes(), `"%s":[]`),
 		},
 	}
+	return finished(doc)
+}
+
+// finished is a document as it is served.
+func finished(doc obj) (*Document, error) {
 	text, err := wire.Bytes(doc)
 	if err != nil {
 		return nil, fmt.Errorf("write the contract: %w", err)

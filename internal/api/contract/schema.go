@@ -26,6 +26,9 @@ const (
 type schemas struct {
 	components obj
 	names      map[string]reflect.Type
+	// lone is that nothing may stand beside a reference: so it was before JSON Schema
+	// 2020-12, which AsyncAPI does not have.
+	lone bool
 }
 
 func newSchemas() *schemas { return &schemas{components: obj{}, names: map[string]reflect.Type{}} }
@@ -168,6 +171,9 @@ func (s *schemas) property(f wire.Field, on side) (obj, error) {
 	if f.Nullable {
 		p = obj{"anyOf": []any{p, obj{"type": "null"}}}
 	}
+	if p["$ref"] != nil && s.lone && (f.Doc != "" || f.Example != "") {
+		p = obj{"allOf": []any{p}}
+	}
 	if f.Doc != "" {
 		p["description"] = f.Doc
 	}
@@ -204,9 +210,6 @@ type exemplary interface{ Example() any }
 // Example is a whole example of a wire type: its own, or one put together from those
 // of its fields, where optional fields without one are left out.
 func Example(zero any) (any, error) {
-	if own, ok := zero.(exemplary); ok {
-		return own.Example(), nil
-	}
 	t := reflect.TypeOf(zero)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -221,6 +224,9 @@ func Example(zero any) (any, error) {
 func example(shape *wire.Shape) any {
 	switch shape.Kind {
 	case wire.Object:
+		if own, ok := reflect.Zero(shape.Type).Interface().(exemplary); ok {
+			return own.Example()
+		}
 		m := obj{}
 		for _, f := range shape.Fields {
 			switch {

@@ -100,10 +100,13 @@ func New(cfg Config, ports Ports) *Live {
 	return l
 }
 
+// path is where connections are opened.
+const path = "/v2/ws"
+
 // Row is the way in.
 func (l *Live) Row() api.Operation {
 	return api.Operation{
-		ID: "openSocket", Method: http.MethodGet, Path: "/v2/ws", Tag: "live", Summary: "Follow live updates",
+		ID: "openSocket", Method: http.MethodGet, Path: path, Tag: "live", Summary: "Follow live updates",
 		Description: "A WebSocket of the sub-protocol " + socket.Protocol + ". What is said on it is described by GET /v2/asyncapi. " +
 			"A key may be sent with the upgrade or in the first message; no secret is ever part of the URL.",
 		Key: api.OptionalKey, Spends: api.Requests, Status: http.StatusSwitchingProtocols,

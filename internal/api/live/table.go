@@ -10,8 +10,8 @@ func Channels() []contract.Channel {
 	return []contract.Channel{
 		{Name: "order", Summary: "The changes of one order.", Access: "Its session, or its destination address, which shows less. An order that is missing and a proof that is wrong are refused alike.", Durable: true},
 		{Name: "session", Summary: "The changes of all orders of a session, those that are made later too.", Access: "Possession of the session.", Durable: true},
-		{Name: "integrator_orders", Summary: "The changes of all orders of an integration, whichever of its keys they were made with.", Access: "A server key.", Durable: true},
-		{Name: "integrator_usage", Summary: "What is left of an integration's limits every few seconds, a limit that is used up, and changed settings.", Access: "A server key."},
+		{Name: "integrator_orders", Summary: "The changes of all orders of an integration, whichever of its keys they were made with.", Access: "A server key.", ServerKey: true, Durable: true},
+		{Name: "integrator_usage", Summary: "What is left of an integration's limits every few seconds, a limit that is used up, and changed settings.", Access: "A server key.", ServerKey: true},
 		{Name: "quote", Summary: "A price, asked for again every few seconds for a minute; each counts as a quote.", Access: "Anybody."},
 		{Name: "status", Summary: "Chains that go up or down.", Access: "Anybody."},
 		{Name: "activity", Summary: "Orders that were completed a while ago, without anything that leads to them.", Access: "Anybody."},
@@ -29,6 +29,10 @@ func Messages() []contract.Message {
 	}
 	out := func(name, channel, title string, payload any) contract.Message {
 		return contract.Message{Name: name, Title: title, Summary: title + ".", Channel: channel, Payload: payload}
+	}
+	with := func(channel string, m contract.Message) contract.Message {
+		m.Also = append(m.Also, channel)
+		return m
 	}
 	return []contract.Message{
 		in("hello", "", "Show a key and be greeted", wire.Hello{}, answered("welcome")),
@@ -58,7 +62,7 @@ func Messages() []contract.Message {
 		out("activitySnapshot", "activity", "What was published last", wire.ActivitySnapshot{}),
 		out("statsSnapshot", "stats", "The totals as they are", wire.StatsSnapshot{}),
 		out("pointsSnapshot", "points", "What the address has", wire.PointsSnapshot{}),
-		out("orderEvent", "order", "An order changed, for its owner", wire.OrderEvent{}),
+		with("session", out("orderEvent", "order", "An order changed, for its owner", wire.OrderEvent{})),
 		out("integratorEvent", "integrator_orders", "An order changed, for its integrator", wire.IntegratorEvent{}),
 		out("usageEvent", "integrator_usage", "Limits of the integration", wire.UsageEvent{}),
 		out("quoteEvent", "quote", "A new price", wire.QuoteEvent{}),

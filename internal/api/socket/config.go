@@ -52,7 +52,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-func (c Config) filled() Config {
+// Filled is the configuration with the defaults where it is zero.
+func (c Config) Filled() Config {
 	c.MaxMessage = cmp.Or(c.MaxMessage, 16<<10)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 256<<10)
 	c.MaxQueued = cmp.Or(c.MaxQueued, 512)

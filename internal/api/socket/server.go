@@ -30,7 +30,7 @@ type Server struct {
 
 // New makes a server. Close ends what it starts.
 func New(cfg Config, handler Handler) *Server {
-	s := &Server{cfg: cfg.filled(), handler: handler, stop: make(chan struct{}), empty: make(chan struct{})}
+	s := &Server{cfg: cfg.Filled(), handler: handler, stop: make(chan struct{}), empty: make(chan struct{})}
 	s.started = s.cfg.Now()
 	s.buffers.New = func() any {
 		b := make([]byte, s.cfg.MaxMessage+ws.MaxHeaderSize)

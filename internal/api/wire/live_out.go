@@ -52,7 +52,7 @@ type LiveError struct {
 	Code              string    `json:"code" doc:"Of the catalogue at GET /v2/errors." example:"order_not_found"`
 	Message           string    `json:"message" example:"No such order, or no access to it."`
 	RetryAfterSeconds *int      `json:"retryAfterSeconds" example:"null"`
-	Errors            []Problem `json:"errors,omitempty" doc:"Every field that was refused."`
+	Errors            []Problem `json:"errors,omitzero" doc:"Every field that was refused."`
 }
 
 // ResyncRequired says that what was missed cannot be sent. A snapshot follows, or after

@@ -18,7 +18,8 @@ type Version struct {
 // Contracts are the hashes of the published contracts; a client that generated code
 // from one sees by it whether to do so again.
 type Contracts struct {
-	OpenAPI string `json:"openapi" doc:"Hash of the document at /v2/docs." example:"sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"`
+	OpenAPI  string `json:"openapi" doc:"Hash of the document at /v2/docs." example:"sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"`
+	AsyncAPI string `json:"asyncapi" doc:"Hash of the document at /v2/asyncapi." example:"sha256:1f0e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f1"`
 }
 
 // RetiredField is a name that is refused and the field that says the same.
