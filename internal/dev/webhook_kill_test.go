@@ -111,7 +111,7 @@ func (r *receiver) holds(all []hookTold) (missing int) {
 	first, last := map[int64]bool{}, map[string]int64{}
 	for _, e := range r.taken {
 		if first[e.Seq] {
-			continue // hookTold again, which may be at any time after a kill
+			continue // told again, which may be at any time after a kill
 		}
 		first[e.Seq] = true
 		if e.Data.Version != last[e.Data.OrderID]+1 {
@@ -128,7 +128,7 @@ func (r *receiver) holds(all []hookTold) (missing int) {
 }
 
 // webhooksKilled kills the service again and again while orders are made and ended, and
-// their events are hookTold to a receiver that often fails.
+// their events are told to a receiver that often fails.
 func webhooksKilled(t *testing.T, url string) {
 	rng := seeded(t)
 	r := newReceiver(t, rand.New(rand.NewPCG(rng.Uint64(), 1)))
@@ -152,14 +152,14 @@ func webhooksKilled(t *testing.T, url string) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d events were never hookTold", r.holds(all), len(all))
+			t.Fatalf("%d of %d events were never told", r.holds(all), len(all))
 		}
 	}
 	s.stop()
 	if len(all) < kills*10 {
 		t.Errorf("only %d events", len(all))
 	}
-	t.Logf("%d kills: %d events, hookTold %d times beside %d times that failed", kills, len(all), len(r.taken), r.failed)
+	t.Logf("%d kills: %d events, told %d times beside %d times that failed", kills, len(all), len(r.taken), r.failed)
 }
 
 // arm has the service killed after so many posts; below zero it is not, and nothing fails.
