@@ -50,7 +50,7 @@ type Door struct {
 	live    *contract.Document
 	panics  atomic.Uint64
 	// livePage is the live contract for people.
-	livePage []byte
+	livePage *Raw
 }
 
 // New makes a door of the rows that every door has and the ones it is given.

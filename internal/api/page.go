@@ -54,7 +54,7 @@ func pageRows() []Operation {
 		}
 	}
 	return []Operation{
-		file("getPage", "/docs", time.Minute, &Raw{Type: "text/html; charset=utf-8", Body: pageHTML}),
+		file("getPage", "/docs", time.Minute, &Raw{Type: pageMedia, Body: pageHTML}),
 		file("getPageStart", "/docs/start.js", time.Minute, &Raw{Type: scriptMedia, Body: pageStart}),
 		file("getPageReference", "/docs/reference.js", 5*time.Minute, reference),
 	}

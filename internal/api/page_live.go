@@ -27,7 +27,7 @@ const livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // drawLive makes the page. The table never changes while the door is open.
-func drawLive(info contract.Info, live *contract.Live) ([]byte, error) {
+func drawLive(info contract.Info, live *contract.Live) (*Raw, error) {
 	view, err := contract.ViewLive(info, live)
 	if err != nil {
 		return nil, err
@@ -40,24 +40,32 @@ func drawLive(info contract.Info, live *contract.Live) ([]byte, error) {
 	if err := t.Execute(&page, view); err != nil {
 		return nil, fmt.Errorf("the page of the live socket: %w", err)
 	}
-	return page.Bytes(), nil
+	return fixed(pageMedia, page.Bytes()), nil
 }
+
+const (
+	pageMedia  = "text/html; charset=utf-8"
+	styleMedia = "text/css; charset=utf-8"
+)
+
+// fixed is a body that never changes, named once.
+func fixed(media string, body []byte) *Raw { return &Raw{Type: media, Body: body, ETag: tagOf(body)} }
 
 // liveRows serve the page. They are in no contract.
 func (d *Door) liveRows() []Operation {
-	file := func(id, path, media string, body func() []byte) Operation {
+	file := func(id, path, media string, raw func() *Raw) Operation {
 		return Operation{
 			ID: id, Method: http.MethodGet, Path: path, Key: OptionalKey, Spends: Requests, Cache: time.Minute, Produces: media,
 			Do: func(c *Call) (any, error) {
 				c.SetHeader("Content-Security-Policy", livePolicy)
-				return &Raw{Type: media, Body: body()}, nil
+				return raw(), nil
 			},
 		}
 	}
-	fixed := func(body []byte) func() []byte { return func() []byte { return body } }
+	style, script := fixed(styleMedia, liveStyle), fixed(scriptMedia, liveScript)
 	return []Operation{
-		file("getLivePage", "/docs/live", "text/html; charset=utf-8", func() []byte { return d.livePage }),
-		file("getLiveStyle", "/docs/live.css", "text/css; charset=utf-8", fixed(liveStyle)),
-		file("getLiveScript", "/docs/live.js", scriptMedia, fixed(liveScript)),
+		file("getLivePage", "/docs/live", pageMedia, func() *Raw { return d.livePage }), // drawn after the table is known
+		file("getLiveStyle", "/docs/live.css", styleMedia, func() *Raw { return style }),
+		file("getLiveScript", "/docs/live.js", scriptMedia, func() *Raw { return script }),
 	}
 }
