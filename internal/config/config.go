@@ -27,6 +27,7 @@ type Config struct {
 	OperatorListen string
 	Limits         limit.IPLimits
 	Webhooks       Webhooks
+	Live           Live
 	Market         Market
 	Prices         []Source
 	Wallet         Wallet
@@ -116,7 +117,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 
 		API: readAPI(r, r.table(raw, "api")), OperatorListen: r.address(r.table(raw, "operatorApi"), "listen", "127.0.0.1:8081"),
 		Limits: readLimits(r, r.table(raw, "limits")), Market: readMarket(r, r.table(raw, "market")),
-		Webhooks: readWebhooks(r, r.table(raw, "webhooks")),
+		Webhooks: readWebhooks(r, r.table(raw, "webhooks")), Live: readLive(r, r.table(raw, "live")),
 		Prices:   readPrices(r, raw), Tokens: readTokens(r, raw),
 
 		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),

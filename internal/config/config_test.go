@@ -60,7 +60,7 @@ func soundConfig() config.Config {
 			Sweep: true, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: 24 * time.Hour, Sources: 50, Cost: 5 * money.Whole / 100,
 			AuditEvery: 10 * time.Minute, Minimums: map[chain.Asset]money.Amount{},
 		},
-		Webhooks: config.Webhooks{AtOnce: 256, PerEndpoint: 8},
+		Webhooks: config.Webhooks{AtOnce: 256, PerEndpoint: 8}, Live: config.Live{PerAddress: 50, PerKey: 1000, Subscriptions: 100},
 		Market: config.Market{
 			Spread: 3000, Slippage: 5000, Tolerance: 5000, Min: 5 * money.Dollar, Max: 10_000 * money.Dollar, Quorum: 1,
 		},
@@ -92,7 +92,7 @@ func TestExampleIsTakenAndMeansTheDefaults(t *testing.T) {
 	}
 	for what, d := range map[string]string{
 		"API": cmp.Diff(soundConfig().API, got.API, byValue), "limits": cmp.Diff(soundConfig().Limits, got.Limits),
-		"webhooks": cmp.Diff(soundConfig().Webhooks, got.Webhooks),
+		"webhooks": cmp.Diff(soundConfig().Webhooks, got.Webhooks), "live": cmp.Diff(soundConfig().Live, got.Live),
 		"market":   cmp.Diff(soundConfig().Market, got.Market), "operators": cmp.Diff(soundConfig().OperatorListen, got.OperatorListen),
 	} {
 		if d != "" {
@@ -168,6 +168,7 @@ var refusals = []struct {
 	{"everybody a proxy", `[[chains]]`, "[api]\ntrustedProxies = [\"0.0.0.0/0\"]\nproxyHeader = \"X-Real-IP\"\n[[chains]]", []string{"api.proxyHeader"}},
 	{"a proxy without its header", `[[chains]]`, "[api]\ntrustedProxies = [\"10.0.0.0/8\"]\n[[chains]]", []string{"api.proxyHeader"}},
 	{"one for all", `[[chains]]`, "[webhooks]\nmaxAtOnce = 2\nmaxPerEndpoint = 3\n[[chains]]", []string{"webhooks.maxPerEndpoint", "at most 2"}},
+	{"no subscriptions", `[[chains]]`, "[live]\nsubscriptionsPerConnection = 0\n[[chains]]", []string{"live.subscriptionsPerConnection", "from 1"}},
 	{"no posts", `[[chains]]`, "[webhooks]\nmaxAtOnce = 0\n[[chains]]", []string{"webhooks.maxAtOnce", "from 1"}},
 	{"no room", `[[chains]]`, "[api]\nmaxRequests = 0\n[[chains]]", []string{"api.maxRequests", "from 1"}},
 	{"a limit below zero", `[[chains]]`, "[limits]\nipCreates = -1\n[[chains]]", []string{"limits.ipCreates", "from 0"}},

@@ -115,6 +115,17 @@ func readWebhooks(r *reader, t table) Webhooks {
 	return w
 }
 
+// Live bounds live connections. Zero disables a bound of connections.
+type Live struct{ PerAddress, PerKey, Subscriptions int64 }
+
+func readLive(r *reader, t table) Live {
+	const most = 1_000_000
+	return Live{
+		PerAddress: r.bounded(t, "connectionsPerAddress", 50, 0, most), PerKey: r.bounded(t, "connectionsPerKey", 1000, 0, most),
+		Subscriptions: r.bounded(t, "subscriptionsPerConnection", 100, 1, 1000),
+	}
+}
+
 func readLimits(r *reader, t table) limit.IPLimits {
 	d := limit.DefaultIPLimits
 	const most = 1_000_000_000

@@ -152,6 +152,7 @@ var known = schema{
 	"operators":   {"name": nil, "tokenSha256": nil},
 	"api":         {"listen": nil, "url": nil, "trustedProxies": nil, "proxyHeader": nil, "maxRequests": nil, "secretFile": nil},
 	"operatorApi": {"listen": nil},
+	"live":        {"connectionsPerAddress": nil, "connectionsPerKey": nil, "subscriptionsPerConnection": nil},
 	"webhooks":    {"silent": nil, "allowHttpLoopback": nil, "maxAtOnce": nil, "maxPerEndpoint": nil},
 	"limits": {
 		"ipRequests": nil, "ipQuotes": nil, "ipCreates": nil, "ipOpenOrders": nil, "ipAccessFailures": nil, "ipWindow": nil,

@@ -69,6 +69,7 @@ func (c Config) showDoor(line func(string, ...any)) {
 	l := c.Limits
 	line("\n[limits]\nipRequests = %d\nipQuotes = %d\nipCreates = %d\nipOpenOrders = %d\nipAccessFailures = %d\nipWindow = %q",
 		l.Requests, l.Quotes, l.Creates, l.OpenOrders, l.AccessFailures, l.Window)
+	line("\n[live]\nconnectionsPerAddress = %d\nconnectionsPerKey = %d\nsubscriptionsPerConnection = %d", c.Live.PerAddress, c.Live.PerKey, c.Live.Subscriptions)
 	w := c.Webhooks
 	line("\n[webhooks]\nsilent = %t\nallowHttpLoopback = %t\nmaxAtOnce = %d\nmaxPerEndpoint = %d", w.Silent, w.Loopback, w.AtOnce, w.PerEndpoint)
 	m := c.Market

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ferry/internal/access"
+	"ferry/internal/api/live"
 	"ferry/internal/api/operator"
 	"ferry/internal/chain"
 	"ferry/internal/config"
@@ -117,6 +118,7 @@ func settings(c config.Config, o Options) (front.Config, error) {
 		Loopback: c.Webhooks.Loopback, AtOnce: int(c.Webhooks.AtOnce), PerEndpoint: int(c.Webhooks.PerEndpoint),
 	}
 	cfg.Points = c.Points
+	cfg.Live = live.Config{PerAddress: unbounded(c.Live.PerAddress), PerKey: unbounded(c.Live.PerKey), Subscriptions: int(c.Live.Subscriptions)}
 	cfg.Pace.Audit, cfg.Minimums = c.Treasury.AuditEvery, c.Treasury.Minimums
 	if c.Treasury.Sweep {
 		cfg.Sweep = &treasury.SweepConfig{
@@ -184,4 +186,12 @@ func (s *Service) Close() error {
 		s.db = nil
 	}
 	return errors.Join(errs...)
+}
+
+// unbounded is a bound in the words of the room: there below zero is none.
+func unbounded(n int64) int {
+	if n == 0 {
+		return -1
+	}
+	return int(n)
 }
