@@ -3,11 +3,14 @@ package front_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -233,6 +236,11 @@ func (l *lasting) close() error {
 }
 
 func TestMain(m *testing.M) {
+	// Most of what these tests do is waiting: for blocks, for keys to be known, for time.
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // loops say there what they try again, and what matters fails a test
 	code := m.Run()
 	for _, l := range common {
