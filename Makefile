@@ -31,6 +31,7 @@ test: setup ## Run all tests under the race detector, then the long sweeps witho
 	CGO_ENABLED=1 go test $(RACE) -timeout 15m ./...
 	cd devnet && go test ./...
 	go test -timeout 20m -run Sweep $(SWEEPS)
+	go test -timeout 10m -run /postgres ./internal/front # what the race detector was spared
 	@$(MAKE) --no-print-directory contract newcomer
 
 contract: ## Lint the contracts, and complete orders with clients made from or held to them

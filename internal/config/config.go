@@ -118,7 +118,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 		API: readAPI(r, r.table(raw, "api")), OperatorListen: r.address(r.table(raw, "operatorApi"), "listen", "127.0.0.1:8081"),
 		Limits: readLimits(r, r.table(raw, "limits")), Market: readMarket(r, r.table(raw, "market")),
 		Webhooks: readWebhooks(r, r.table(raw, "webhooks")), Live: readLive(r, r.table(raw, "live")),
-		Prices:   readPrices(r, raw), Tokens: readTokens(r, raw),
+		Prices: readPrices(r, raw), Tokens: readTokens(r, raw),
 
 		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
 		Points: readPoints(r, r.table(raw, "points")),

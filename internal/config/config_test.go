@@ -93,7 +93,7 @@ func TestExampleIsTakenAndMeansTheDefaults(t *testing.T) {
 	for what, d := range map[string]string{
 		"API": cmp.Diff(soundConfig().API, got.API, byValue), "limits": cmp.Diff(soundConfig().Limits, got.Limits),
 		"webhooks": cmp.Diff(soundConfig().Webhooks, got.Webhooks), "live": cmp.Diff(soundConfig().Live, got.Live),
-		"market":   cmp.Diff(soundConfig().Market, got.Market), "operators": cmp.Diff(soundConfig().OperatorListen, got.OperatorListen),
+		"market": cmp.Diff(soundConfig().Market, got.Market), "operators": cmp.Diff(soundConfig().OperatorListen, got.OperatorListen),
 	} {
 		if d != "" {
 			t.Errorf("the example shows other defaults of the %s than there are: %s", what, d)

@@ -33,7 +33,7 @@ const (
 // engines runs a subtest for each engine, side by side.
 func engines(t *testing.T, run func(t *testing.T, engine string)) {
 	t.Helper()
-	for _, engine := range []string{overSQLite, overPostgres} {
+	for _, engine := range raced {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			run(t, engine)

@@ -3,4 +3,4 @@
 package order
 
 // sequences is fewer under the race detector; all of them run without it.
-const sequences = 1_000
+const sequences = 300

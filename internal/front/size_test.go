@@ -1,0 +1,6 @@
+//go:build !race
+
+package front_test
+
+// raced are all engines.
+var raced = []string{overSQLite, overPostgres}
