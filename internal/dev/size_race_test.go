@@ -3,7 +3,7 @@
 package dev
 
 // kills is fewer under the race detector; all of them run without it.
-const kills = 3
+const kills = 1
 
 // histories is how many of followers there are; FERRY_TEST_HISTORIES asks for more.
-const histories = 150
+const histories = 40

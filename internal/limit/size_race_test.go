@@ -4,7 +4,7 @@ package limit_test
 
 // The sweeps try less under the race detector; all of it runs without.
 const (
-	tries     = 100_000
-	histories = 500
-	flood     = 100_000
+	tries     = 200_000
+	histories = 1_000
+	flood     = 200_000
 )

@@ -76,7 +76,7 @@ func TestTransactionsAreReadAsWireReadsThem(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(seed(t), 0))
 	taken, refused := 0, 0
-	for range 4_000 {
+	for range 500 {
 		var m wire.MsgBlock
 		for range r.IntN(4) {
 			m.Transactions = append(m.Transactions, anyTx(r))
