@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"ferry/internal/dev"
+	"ferry/internal/dev/devtest"
 )
 
 // page is an output that can be looked at while it is written.
@@ -46,36 +45,9 @@ func (p *page) has(t *testing.T, text string) {
 	}
 }
 
-// network is a whole service on simulated chains.
-func network(t *testing.T) *dev.Dev {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	d, err := dev.New(ctx, dev.Options{
-		Dir: t.TempDir(), Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- d.Run(ctx, func() { close(ready) }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case <-ready:
-	case err := <-ended:
-		ended <- err
-		t.Fatal(err)
-	}
-	return d
-}
-
 func TestATailThatIsInterruptedSaysWhereToGoOn(t *testing.T) {
 	t.Parallel()
-	d := network(t)
+	d := devtest.Running(t)
 	private := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {

@@ -1,11 +1,12 @@
 package api
 
 import (
-	"encoding/base32"
 	"encoding/binary"
 	"log/slog"
 	"math/rand/v2"
 	"time"
+
+	"ferry/internal/api/wire"
 )
 
 // line is what the log says of a request beyond its row.
@@ -59,9 +60,6 @@ func (c *Call) method() string {
 	return "other"
 }
 
-// crockford is base32 without letters that look like digits.
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
-
 // requestID is req_ and 128 random bits. Nobody may do anything for knowing one, so
 // that the runtime's own generator will do, which is much faster than the system's.
 func requestID() string {
@@ -70,6 +68,6 @@ func requestID() string {
 	binary.LittleEndian.PutUint64(raw[8:], rand.Uint64())
 	var text [30]byte
 	copy(text[:], "req_")
-	crockford.Encode(text[4:], raw[:])
+	wire.Crockford.Encode(text[4:], raw[:])
 	return string(text[:])
 }

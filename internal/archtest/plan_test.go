@@ -14,7 +14,7 @@ const (
 	// doors are the adapters; only the assembly sees them.
 	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
-	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest"
+	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
 )
 
@@ -80,14 +80,15 @@ var plan = map[string]string{
 	// tail is outside of the service, and asks it as anybody would.
 	"tail": "money fault secret order api/wire api/operator api/socket",
 	// nodes makes chains of real nodes ready for the service.
-	"nodes":     below + " " + doors + " daemon front",
-	"serve":     below + " " + doors + " config daemon front nodes",
-	"dev":       below + " " + doors + " daemon front devnet nodes",
-	"archtest":  "",
-	"house":     below + " " + doors + " " + helpers + " config daemon",
-	"world":     below + " " + doors + " " + helpers + " config daemon house",
-	"bench":     below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
-	"cmd/ferry": below + " " + doors + " config daemon world front dev serve devnet tail",
+	"nodes":       below + " " + doors + " daemon front",
+	"serve":       below + " " + doors + " config daemon front nodes",
+	"dev":         below + " " + doors + " daemon front devnet nodes",
+	"dev/devtest": "dev",
+	"archtest":    "",
+	"house":       below + " " + doors + " " + helpers + " config daemon",
+	"world":       below + " " + doors + " " + helpers + " config daemon house",
+	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
+	"cmd/ferry":   below + " " + doors + " config daemon world front dev serve devnet tail",
 }
 
 // inTests is what the tests of a room may import beyond the plan: floor 2 is
@@ -116,7 +117,7 @@ var inTests = map[string]string{
 	"dev":               helpers + " tail",
 	"house":             "world",
 	"front":             "dev store/pgtest api/contract/contracttest",
-	"tail":              "dev front integrator office",
+	"tail":              "dev dev/devtest front integrator office",
 	"cmd/ferry":         helpers,
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ferry/internal/dev"
+	"ferry/internal/dev/devtest"
 	"ferry/internal/integrator"
 	"ferry/internal/office"
 )
@@ -57,7 +58,7 @@ func send(t *testing.T, method, url, key, body string, into any) int {
 
 func TestEachKeySeesItselfInTheSameReport(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	const limit = 123
 	requests := int64(limit)
 	second, key, err := d.Front.Office.IssueKey(t.Context(), integrator.ID(d.Card.IntegratorID), office.NewKey{
@@ -85,7 +86,7 @@ func TestEachKeySeesItselfInTheSameReport(t *testing.T) {
 
 func TestANewOrderIsReportedWithinASecond(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	url := d.Card.API + "/v2/integrator/me"
 	var before me
 	until(t, "the key is known", func() bool { return send(t, http.MethodGet, url, d.Card.ServerKey, "", &before) == http.StatusOK })

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"ferry/internal/dev"
+	"ferry/internal/dev/devtest"
 	"ferry/internal/market"
 )
 
@@ -47,7 +47,7 @@ func (q shown) public() market.Public {
 
 func TestAQuoteIsVerifiedWithWhatTheAPIShowsAlone(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	var version struct{ QuoteKey string }
 	ask(t, d, http.MethodGet, "/v2/version", "", &version)
 	for _, c := range []struct{ from, token, amount, to, other, mode string }{
@@ -75,7 +75,7 @@ func TestAQuoteIsVerifiedWithWhatTheAPIShowsAlone(t *testing.T) {
 // integrators are told.
 func TestQuotesOfOneMomentAreVerifiedEachByItself(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	var version struct{ QuoteKey string }
 	ask(t, d, http.MethodGet, "/v2/version", "", &version)
 	const body = `{"fromChainId":"bitcoin","fromToken":"native","toChainId":"solana","toToken":"native","amount":"1000000"}`
@@ -152,33 +152,6 @@ func TestTheExampleOfTheDocsIsTheOneThatIsTried(t *testing.T) {
 	if !found || !strings.Contains(string(here), "\nfunc vouches("+example+"\n}\n") {
 		t.Error("docs/integrating.md shows another function vouches than is tried here")
 	}
-}
-
-// running is a network that answers, until the test ends.
-func running(t *testing.T) *dev.Dev {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	d, err := dev.New(ctx, dev.Options{
-		Dir: t.TempDir(), Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- d.Run(ctx, func() { close(ready) }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case <-ready:
-	case err := <-ended:
-		ended <- err
-		t.Fatal(err)
-	}
-	return d
 }
 
 // ask asks with the server key and reads the answer.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,36 +13,10 @@ import (
 
 	"ferry/internal/api/operator"
 	"ferry/internal/dev"
+	"ferry/internal/dev/devtest"
 	"ferry/internal/secret"
 	"ferry/internal/tail"
 )
-
-// running is a whole service on simulated chains.
-func running(t *testing.T) *dev.Dev {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	d, err := dev.New(ctx, dev.Options{
-		Dir: t.TempDir(), Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- d.Run(ctx, func() { close(ready) }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case <-ready:
-	case err := <-ended:
-		ended <- err
-		t.Fatal(err)
-	}
-	return d
-}
 
 // made is an order as whoever made it was told.
 type made struct {
@@ -193,7 +165,7 @@ func officeOf(t *testing.T, d *dev.Dev) *operator.Client {
 
 func TestEverybodySeesTheSameOrderToItsEnd(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	keyed, office := socketOf(t, d), officeOf(t, d)
 	keyed.Key = secret.New(d.Card.ServerKey)
 	zero := int64(0)
@@ -268,7 +240,7 @@ func TestEverybodySeesTheSameOrderToItsEnd(t *testing.T) {
 
 func TestATailOfAnOrderAtItsEndEnds(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	o := create(t, d, "")
 	if _, err := dev.Pay(t.Context(), d.Card, o.ID, ""); err != nil {
 		t.Fatal(err)
@@ -304,7 +276,7 @@ func TestATailOfAnOrderAtItsEndEnds(t *testing.T) {
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	d := running(t)
+	d := devtest.Running(t)
 	one, two := create(t, d, d.Card.ServerKey), create(t, d, "")
 	with := func(change func(*tail.Socket)) tail.Source {
 		s := socketOf(t, d)

@@ -2,7 +2,6 @@ package live
 
 import (
 	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	mrand "math/rand/v2"
 	"slices"
@@ -157,8 +156,6 @@ func (c *conn) seeker(who *access.Principal, session, verify string) desk.Seeker
 	return by
 }
 
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
-
 func (c *conn) hello(e envelope, text []byte, first bool, now time.Time) {
 	var m wire.Hello
 	if err := wire.Decode(text, &m); err != nil {
@@ -179,7 +176,7 @@ func (c *conn) hello(e envelope, text []byte, first bool, now time.Time) {
 	var raw [16]byte
 	_, _ = rand.Read(raw[:]) // never fails
 	c.send(wire.Welcome{
-		Type: "welcome", ReplyTo: m.ID, ConnectionID: "con_" + crockford.EncodeToString(raw[:]), ServerTime: wire.Time{Time: time.Now()},
+		Type: "welcome", ReplyTo: m.ID, ConnectionID: "con_" + wire.Crockford.EncodeToString(raw[:]), ServerTime: wire.Time{Time: time.Now()},
 		HeartbeatSeconds: int(c.live.cfg.Socket.PingEvery / time.Second),
 		Limits:           wire.LiveLimits{Subscriptions: c.live.cfg.Subscriptions, MessagesPerMin: c.live.cfg.Socket.FramesPerMinute},
 	})

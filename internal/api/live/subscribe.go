@@ -113,21 +113,9 @@ func (c *conn) proven(a *asking, do func() error) error {
 	err := do()
 	if errors.Is(err, desk.ErrNoOrder) {
 		c.live.ports.Access.Failed(&who, a.at)
-		c.live.evenOut(a.at)
+		desk.EvenOut(c.live.running, a.at)
 	}
 	return err
-}
-
-// refusalTakes is how long a refused proof takes: see api/routes.
-const refusalTakes = 5 * time.Millisecond
-
-func (l *Live) evenOut(since time.Time) {
-	t := time.NewTimer(refusalTakes - time.Since(since)%refusalTakes)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-l.running.Done():
-	}
 }
 
 // replay tells what the log has after what the client has, in a goroutine of its own:

@@ -84,14 +84,21 @@ func (r Rooms) read(c *api.Call) (any, error) {
 	})
 }
 
+// eventsAsked is which part of a log is asked for.
+func eventsAsked(c *api.Call) (after int64, n int, err error) {
+	if n, err = pageSize(c, eventPage, maxEventPage); err != nil {
+		return 0, 0, err
+	}
+	if after = c.Whole("after", 0); after < 0 {
+		return 0, 0, wire.Invalid(wire.Problem{Pointer: "?after", Code: "invalid_field", Message: "must be a whole number, not below 0"})
+	}
+	return after, n, nil
+}
+
 func (r Rooms) events(c *api.Call) (any, error) {
-	n, err := pageSize(c, eventPage, maxEventPage)
+	after, n, err := eventsAsked(c)
 	if err != nil {
 		return nil, err
-	}
-	after := c.Whole("after", 0)
-	if after < 0 {
-		return nil, wire.Invalid(wire.Problem{Pointer: "?after", Code: "invalid_field", Message: "must be a whole number, not below 0"})
 	}
 	return r.guarded(c, func(by desk.Seeker) (any, error) {
 		id := c.Path("orderId")

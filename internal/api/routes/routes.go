@@ -102,26 +102,9 @@ func (r Rooms) guarded(c *api.Call, do func(desk.Seeker) (any, error)) (any, err
 	out, err := do(seeker(c))
 	if errors.Is(err, desk.ErrNoOrder) {
 		r.Failed(&c.Who, c.Now)
-		evenOut(c)
+		desk.EvenOut(c.Context(), c.Now)
 	}
 	return out, err
-}
-
-// refusalTakes is how long a refused proof takes. An order that is there takes longer
-// to read than one that is missing, by some millionths of a second, which adds up to
-// an answer for whoever asks often enough; this is many times what either takes.
-const refusalTakes = 5 * time.Millisecond
-
-// evenOut waits until the time of a refusal is over, so that it says nothing of what
-// was found.
-func evenOut(c *api.Call) {
-	rest := refusalTakes - time.Since(c.Now)%refusalTakes
-	t := time.NewTimer(rest)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.Context().Done():
-	}
 }
 
 // view is how an order is shown.

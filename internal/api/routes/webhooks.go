@@ -176,13 +176,9 @@ func (r Rooms) testWebhook(c *api.Call) (any, error) {
 }
 
 func (r Rooms) integratorEvents(c *api.Call) (any, error) {
-	n, err := pageSize(c, eventPage, maxEventPage)
+	after, n, err := eventsAsked(c)
 	if err != nil {
 		return nil, err
-	}
-	after := c.Whole("after", 0)
-	if after < 0 {
-		return nil, wire.Invalid(wire.Problem{Pointer: "?after", Code: "invalid_field", Message: "must be a whole number, not below 0"})
 	}
 	all, err := r.Log.IntegratorLog(c.Context(), c.Who.Integrator.ID, after, n)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"ferry/internal/order"
 )
 
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+// Crockford is base32 without letters that look like digits.
+var Crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // EventID is the id of an event of an order: the same wherever it is shown.
 func EventID(id order.ID, version int64) string {
@@ -20,7 +21,7 @@ func EventID(id order.ID, version int64) string {
 // EventIDOf is the id of any event that has a name of its own.
 func EventIDOf(name string) string {
 	h := sha256.Sum256([]byte(name))
-	return "evt_" + crockford.EncodeToString(h[:16])
+	return "evt_" + Crockford.EncodeToString(h[:16])
 }
 
 // eventNames are what callers call what happened to an order, where that is more
