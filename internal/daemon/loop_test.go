@@ -47,3 +47,35 @@ func TestALoopRestsLongerAfterTroubleAndNeverLooksMoreOften(t *testing.T) {
 		})
 	}
 }
+
+// A loop that has nothing to look after looks seldom, and at once when its bell rings.
+func TestAnIdleLoopRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		d := &Daemon{log: slog.New(slog.DiscardHandler)}
+		call := newBell()
+		idle := []bool{true, false, true, true}
+		want := []time.Duration{idlePace, 100 * time.Millisecond, 300 * time.Millisecond}
+		var gaps []time.Duration
+		last, steps := time.Now(), 0
+		err := d.loop(ctx, beat{"test", 100 * time.Millisecond, call, func() bool { return idle[steps-1] }}, func() error {
+			if steps > 0 {
+				gaps = append(gaps, time.Since(last))
+			}
+			last = time.Now()
+			steps++
+			switch steps {
+			case 3:
+				time.AfterFunc(300*time.Millisecond, call.ring)
+			case 4:
+				cancel()
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(gaps, want) {
+			t.Errorf("it rested %v, want %v, and ended with %v", gaps, want, err)
+		}
+	})
+}

@@ -36,25 +36,25 @@ func (d *Daemon) Run(ctx context.Context, p Pace, now func() time.Time) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, w := range d.watchers {
 		g.Go(func() error {
-			return d.loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), cmp.Or(d.every[i], p.Watch), d.looks[d.names[i]]}, func() error { return w.Step(ctx, now()) })
+			return d.loop(ctx, beat{fmt.Sprintf("watch %s", d.names[i]), cmp.Or(d.every[i], p.Watch), d.looks[d.names[i]], nil}, func() error { return w.Step(ctx, now()) })
 		})
 	}
 	for i, s := range d.senders {
 		g.Go(func() error {
-			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, d.bells.send[d.names[i]]}, func() error { return s.StepAtOnce(ctx, now(), sentAtOnce) })
+			return d.loop(ctx, beat{fmt.Sprintf("send %s", d.names[i]), p.Send, d.bells.send[d.names[i]], s.Idle}, func() error { return s.StepAtOnce(ctx, now(), sentAtOnce) })
 		})
 	}
 	g.Go(func() error {
-		return d.loop(ctx, beat{"settle", p.Settle, d.bells.settle}, func() error { return d.Settler.Step(ctx, now()) })
+		return d.loop(ctx, beat{"settle", p.Settle, d.bells.settle, nil}, func() error { return d.Settler.Step(ctx, now()) })
 	})
 	if d.sweeper != nil {
 		g.Go(func() error {
-			return d.loop(ctx, beat{"sweep", cmp.Or(p.Sweep, sweepPace), d.bells.sweep}, func() error { return d.sweeper.Step(ctx, now()) })
+			return d.loop(ctx, beat{"sweep", cmp.Or(p.Sweep, sweepPace), d.bells.sweep, nil}, func() error { return d.sweeper.Step(ctx, now()) })
 		})
 	}
 	if d.auditor != nil {
 		g.Go(func() error {
-			return d.loop(ctx, beat{"audit", cmp.Or(p.Audit, auditPace), nil}, func() error { return d.audit(ctx, now()) })
+			return d.loop(ctx, beat{"audit", cmp.Or(p.Audit, auditPace), nil, nil}, func() error { return d.audit(ctx, now()) })
 		})
 	}
 	g.Go(func() error {
@@ -82,7 +82,12 @@ type beat struct {
 	name  string
 	every time.Duration
 	now   <-chan struct{} // nil: nothing does
+	idle  func() bool     // nil: it never is; whether the last step had nothing to look after
 }
+
+// idlePace is how often a loop looks that has nothing to look after. Its bell calls it
+// before that; only what another process left waits so long.
+const idlePace = time.Second
 
 // loop steps until ctx ends.
 func (d *Daemon) loop(ctx context.Context, b beat, step func() error) error {
@@ -93,6 +98,9 @@ func (d *Daemon) loop(ctx context.Context, b beat, step func() error) error {
 			pause = max(b.every, min(2*pause, maxPause)) // a loop that looks seldom does not look more often for it
 		} else {
 			pause = b.every
+			if b.idle != nil && b.idle() {
+				pause = max(pause, idlePace)
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -54,7 +54,7 @@ const remembered = 256
 // little to what its blocks take; never so often that nodes mind, and never seldom.
 const (
 	lookShare = 10
-	soonest   = 100 * time.Millisecond
+	soonest   = 150 * time.Millisecond
 	latest    = time.Second
 )
 

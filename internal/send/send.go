@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,6 +24,7 @@ type Sender struct {
 	store Store
 
 	choosing sync.Mutex // held from choosing slots until they are kept
+	idle     atomic.Bool
 }
 
 // New makes a sender.
@@ -35,16 +37,24 @@ func New(id chain.ID, from chain.Account, c Chain, s Store) *Sender {
 // only looked at.
 func (s *Sender) Step(ctx context.Context, now time.Time) error { return s.StepAtOnce(ctx, now, 1) }
 
+// Idle reports whether the last step found no open transfer: until a wish is written,
+// the next has nothing to do.
+func (s *Sender) Idle() bool { return s.idle.Load() }
+
 // StepAtOnce is Step with so many transfers at a time: most of what one takes is waiting
 // for nodes.
 func (s *Sender) StepAtOnce(ctx context.Context, now time.Time, many int) error {
+	jobs, err := s.store.Live(ctx, s.id, s.from)
+	s.idle.Store(err == nil && len(jobs) == 0)
+	if err != nil {
+		return fmt.Errorf("live transfers on %s: %w", s.id, err)
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
 	halted, err := s.store.Halted(ctx, s.id)
 	if err != nil {
 		return fmt.Errorf("halt of %s: %w", s.id, err)
-	}
-	jobs, err := s.store.Live(ctx, s.id, s.from)
-	if err != nil {
-		return fmt.Errorf("live transfers on %s: %w", s.id, err)
 	}
 	errs := make([]error, len(jobs))
 	one := func(i int) {

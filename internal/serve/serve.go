@@ -104,7 +104,7 @@ func settings(c config.Config, o Options) (front.Config, error) {
 			PerHour: c.Caps.PerHour, PerPayment: c.Caps.PerPayment, FeeFactor: 6, Hurry: 10 * time.Minute, GiveUp: time.Hour,
 			Lease: 30 * time.Second, PriceTries: 3, PriceWait: 5 * time.Minute,
 		},
-		Pace:     daemon.Pace{Watch: pace, Settle: pace, Send: pace, Feed: pace},
+		Pace:     daemon.Pace{Watch: pace, Settle: pace, Send: pace, Feed: time.Second},
 		Patience: c.Orders.Patience, IP: c.Limits, Proxies: proxies, Room: c.API.Room,
 		Access: access.Config{Trouble: func(err error) {
 			o.Log.Warn("integrators and keys could not be read, will be tried again", "error", err)
