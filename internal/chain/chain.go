@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,6 +125,10 @@ type Call struct {
 	// Sources are the deposit addresses that are emptied into the account: To is
 	// then the account's own address and Amount what they have together.
 	Sources []Source
+	// Data calls the contract at To: Amount of Asset is then what may leave the account
+	// by it, and may be nothing. Only a venue writes it, and only a signer's list of
+	// contracts lets it be signed.
+	Data []byte
 	// For is the transfer that asks for it: what a signer looks up before it signs.
 	For string
 }
@@ -139,9 +144,9 @@ type Source struct {
 // Same reports whether two calls ask for the same, whoever asks.
 func (c Call) Same(d Call) bool {
 	return c.Chain == d.Chain && c.From == d.From && c.To == d.To && c.Asset == d.Asset && c.Amount == d.Amount &&
-		slices.EqualFunc(c.Sources, d.Sources, func(a, b Source) bool {
-			return a.Address == b.Address && a.Index == b.Index && a.Amount == b.Amount && slices.Equal(a.Deposits, b.Deposits)
-		})
+		bytes.Equal(c.Data, d.Data) && slices.EqualFunc(c.Sources, d.Sources, func(a, b Source) bool {
+		return a.Address == b.Address && a.Index == b.Index && a.Amount == b.Amount && slices.Equal(a.Deposits, b.Deposits)
+	})
 }
 
 // Attempt is one signed transaction for a call.
