@@ -103,7 +103,7 @@ func TestAFixedOfferIsHonouredWhileItCanBePaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most, err := o.Quote.MostPayout()
+	_, most, err := o.Quote.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -198,7 +198,7 @@ func TestTheMaximumIsWhatTheVaultCovers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			most, err := top.Quote.MostPayout()
+			_, most, err := top.Quote.Reserve()
 			if get == eth && err == nil { // which pays for its own way
 				most, err = most.Add(r.costs[eth.Chain])
 			}

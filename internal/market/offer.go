@@ -105,7 +105,7 @@ func (m *Market) offer(d *draft, f *found) (Offer, error) {
 	if err := o.slip(); err != nil {
 		return Offer{}, tooMuch(err)
 	}
-	if _, err := o.Quote.MostPayout(); errors.Is(err, money.ErrOverflow) {
+	if _, _, err := o.Quote.Reserve(); errors.Is(err, money.ErrOverflow) {
 		return Offer{}, tooMuch(err)
 	}
 	return o, nil
