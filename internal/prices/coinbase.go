@@ -18,7 +18,7 @@ func NewCoinbase(cfg ExchangeConfig) (*Coinbase, error) {
 
 // Prices implements Source.
 func (c *Coinbase) Prices(ctx context.Context, _ time.Time) (map[string]Quote, error) {
-	return c.each(ctx, func(ctx context.Context, name string) (Quote, error) {
+	return gather(ctx, c.markets, func(ctx context.Context, name string) (Quote, error) {
 		a, err := c.web.get(ctx, "/products/"+name+"/ticker")
 		if err != nil {
 			return Quote{}, err

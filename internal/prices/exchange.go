@@ -1,13 +1,10 @@
 package prices
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ferry/internal/market"
@@ -112,37 +109,6 @@ func (e *exchange) book(bid, ask string, at time.Time) Quote {
 		return Quote{Why: fmt.Sprintf("its book is too wide: %s is bid and %s is asked", b, a)}
 	}
 	return Quote{Price: market.Median([]market.Price{a, b}).String(), In: e.in, At: at}
-}
-
-// each asks for one market after another, a few at once, for exchanges that tell only
-// one at a time. What one of them did not tell is left out.
-func (e *exchange) each(ctx context.Context, ask func(ctx context.Context, name string) (Quote, error)) (map[string]Quote, error) {
-	var (
-		mu     sync.Mutex
-		wg     sync.WaitGroup
-		quotes = make(map[string]Quote, len(e.markets))
-		errs   []error
-		turn   = make(chan struct{}, maxIdle)
-	)
-	for symbol, name := range e.markets {
-		wg.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			q, err := ask(ctx, name)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", symbol, err))
-				return
-			}
-			quotes[symbol] = q
-		})
-	}
-	wg.Wait()
-	if len(quotes) == 0 { // nothing is known, which is not that it knows nothing
-		quotes = nil
-	}
-	return quotes, errors.Join(errs...)
 }
 
 // fields reads texts of an object; one that is not there is empty.
