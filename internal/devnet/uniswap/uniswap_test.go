@@ -50,7 +50,7 @@ func TestRealContractsOnALocalChainSwap(t *testing.T) {
 	for _, fee := range []uint32{100, 500, 3000, 10000} {
 		pool, err := u.CreatePool(ctx, zero, one, fee, new(big.Int).Lsh(big.NewInt(1), 96))
 		ok(t, err)
-		ok(t, u.Mint(ctx, uniswap.Position{Zero: uniswap.Stake{Token: zero, Amount: unit}, One: uniswap.Stake{Token: one, Amount: unit}, Fee: fee, Low: -2000, High: 2000}))
+		ok(t, u.Mint(ctx, uniswap.Position{Zero: uniswap.Stake{Token: zero, Amount: unit}, One: uniswap.Stake{Token: one, Amount: unit}, Fee: fee, Low: -6000, High: 6000}))
 		ok(t, u.Swap(ctx, uniswap.Stake{Token: one, Amount: big.NewInt(1e15)}, zero, fee))
 		_, err = w.Wait(ctx)
 		ok(t, err)

@@ -103,15 +103,14 @@ func (w *Wallet) Wait(ctx context.Context) ([]*types.Receipt, error) {
 func (w *Wallet) receipt(ctx context.Context, tx common.Hash) (*types.Receipt, error) {
 	for {
 		r, err := w.Client.TransactionReceipt(ctx, tx)
-		indexing := err != nil && strings.Contains(err.Error(), "indexing is in progress") // of a node that just began
-		if err == nil || !errors.Is(err, ethereum.NotFound) && !indexing {
+		// A node that has no block yet says that it is still making its index.
+		if err == nil || !errors.Is(err, ethereum.NotFound) && !strings.Contains(err.Error(), "indexing is in progress") {
 			return r, err
 		}
-		if w.Mine != nil && !indexing {
+		if w.Mine != nil {
 			if err := w.Mine(ctx); err != nil {
 				return nil, err
 			}
-			continue
 		}
 		select {
 		case <-ctx.Done():
