@@ -175,7 +175,7 @@ func (d *draft) refused(dropped []Refusal) error {
 	for _, r := range dropped {
 		same = same && r.Code == dropped[0].Code
 		switch r.Code {
-		case "upstream_timeout", "upstream_error", "provider_unavailable":
+		case "upstream_timeout", "upstream_error", "provider_unavailable", "pair_unavailable":
 		default:
 			trouble = false
 		}
