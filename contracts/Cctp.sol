@@ -274,20 +274,46 @@ contract DevTokenMessenger is IHandler {
         uint256 maxFee,
         uint32 minFinalityThreshold
     ) external {
-        require(amount > 0, "Amount must be nonzero");
-        require(mintRecipient != bytes32(0), "Mint recipient must be nonzero");
-        require(maxFee < amount, "Max fee must be less than amount");
-        bytes32 remote = remoteTokenMessengers[destinationDomain];
+        deposit(Deposit(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, maxFee, minFinalityThreshold), msg.data[0:0]);
+    }
+
+    function depositForBurnWithHook(
+        uint256 amount,
+        uint32 destinationDomain,
+        bytes32 mintRecipient,
+        address burnToken,
+        bytes32 destinationCaller,
+        uint256 maxFee,
+        uint32 minFinalityThreshold,
+        bytes calldata hookData
+    ) external {
+        require(hookData.length > 0, "Hook data is empty");
+        deposit(Deposit(amount, destinationDomain, mintRecipient, burnToken, destinationCaller, maxFee, minFinalityThreshold), hookData);
+    }
+
+    struct Deposit {
+        uint256 amount;
+        uint32 domain;
+        bytes32 recipient;
+        address token;
+        bytes32 caller;
+        uint256 maxFee;
+        uint32 finality;
+    }
+
+    function deposit(Deposit memory d, bytes calldata hook) private {
+        require(d.amount > 0, "Amount must be nonzero");
+        require(d.recipient != bytes32(0), "Mint recipient must be nonzero");
+        require(d.maxFee < d.amount, "Max fee must be less than amount");
+        bytes32 remote = remoteTokenMessengers[d.domain];
         require(remote != bytes32(0), "No TokenMessenger for domain");
-        require(DevUSDC(burnToken).transferFrom(msg.sender, address(localMinter), amount), "Transfer operation failed");
-        localMinter.burn(burnToken, amount);
+        require(DevUSDC(d.token).transferFrom(msg.sender, address(localMinter), d.amount), "Transfer operation failed");
+        localMinter.burn(d.token, d.amount);
         bytes memory body = abi.encodePacked(
-            messageBodyVersion, word(burnToken), mintRecipient, amount, word(msg.sender), maxFee, uint256(0), uint256(0)
+            messageBodyVersion, word(d.token), d.recipient, d.amount, word(msg.sender), d.maxFee, uint256(0), uint256(0), hook
         );
-        localMessageTransmitter.sendMessage(destinationDomain, remote, destinationCaller, minFinalityThreshold, body);
-        emit DepositForBurn(
-            burnToken, amount, msg.sender, mintRecipient, destinationDomain, remote, destinationCaller, maxFee, minFinalityThreshold, ""
-        );
+        localMessageTransmitter.sendMessage(d.domain, remote, d.caller, d.finality, body);
+        emit DepositForBurn(d.token, d.amount, msg.sender, d.recipient, d.domain, remote, d.caller, d.maxFee, d.finality, hook);
     }
 
     function handleReceiveFinalizedMessage(uint32 domain, bytes32 sender, uint32, bytes calldata body) external returns (bool) {
