@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/ethereum/go-ethereum/beacon/engine"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/txpool"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -65,7 +66,11 @@ func (n *Node) build(ctx context.Context, parent *types.Header, m making) (*type
 		Parent: parent.Hash(), Timestamp: when, FeeRecipient: m.FeeTo, Random: salt,
 		Withdrawals: withdrawals, BeaconRoot: &common.Hash{},
 	}
-	b, _, err := n.eth.Miner().BuildTestingPayload(args, nil, m.Empty, nil)
+	said, err := n.eth.Miner().BuildTestingPayload(args, nil, m.Empty, nil)
+	if err != nil {
+		return nil, fmt.Errorf("build on %d: %w", parent.Number, err)
+	}
+	b, err := n.unpack(said, args.BeaconRoot)
 	if err != nil {
 		return nil, fmt.Errorf("build on %d: %w", parent.Number, err)
 	}
@@ -73,6 +78,19 @@ func (n *Node) build(ctx context.Context, parent *types.Header, m making) (*type
 		return nil, fmt.Errorf("insert %d: %w", b.NumberU64(), err)
 	}
 	return b, nil
+}
+
+// unpack reads a block from the form in which the miner hands it over.
+func (n *Node) unpack(said *engine.ExecutionPayloadEnvelope, beacon *common.Hash) (*types.Block, error) {
+	txs, err := engine.DecodeTransactions(said.ExecutionPayload.Transactions)
+	if err != nil {
+		return nil, err
+	}
+	blobs := []common.Hash{}
+	for _, tx := range txs {
+		blobs = append(blobs, tx.BlobHashes()...)
+	}
+	return engine.ExecutableDataToBlock(*said.ExecutionPayload, blobs, beacon, said.Requests, n.eth.BlockChain().Config())
 }
 
 // adopt makes a block the head, and tells what is final.

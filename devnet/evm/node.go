@@ -149,8 +149,7 @@ func (n *Node) start(dir string) error {
 func (n *Node) genesis() *core.Genesis {
 	config := *params.AllDevChainProtocolChanges
 	config.ChainID = new(big.Int).SetUint64(n.spec.ChainID)
-	config.BogotaTime, config.AmsterdamTime = nil, nil
-	alloc := core.SystemContractAllocs()
+	alloc := system()
 	for at, a := range n.spec.Alloc {
 		balance := new(big.Int)
 		if a.Balance != nil {
@@ -164,6 +163,16 @@ func (n *Node) genesis() *core.Genesis {
 	}
 	return &core.Genesis{
 		Config: &config, GasLimit: gasLimit, Timestamp: bornAt, Alloc: alloc, BaseFee: big.NewInt(gwei),
+	}
+}
+
+// system are the contracts that the rules of the chain themselves call.
+func system() types.GenesisAlloc {
+	return types.GenesisAlloc{
+		params.BeaconRootsAddress:        {Nonce: 1, Code: params.BeaconRootsCode, Balance: common.Big0},
+		params.HistoryStorageAddress:     {Nonce: 1, Code: params.HistoryStorageCode, Balance: common.Big0},
+		params.WithdrawalQueueAddress:    {Nonce: 1, Code: params.WithdrawalQueueCode, Balance: common.Big0},
+		params.ConsolidationQueueAddress: {Nonce: 1, Code: params.ConsolidationQueueCode, Balance: common.Big0},
 	}
 }
 
