@@ -128,4 +128,3 @@ func (n *Node) pair(ctx context.Context, p pairing) (sent, error) {
 	s.Address = common.BytesToAddress(answer)
 	return s, err
 }
-
