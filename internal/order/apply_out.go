@@ -216,6 +216,19 @@ func (t *turn) refundFailed(ev RefundFailed) error {
 	return nil
 }
 
+// offered notes that a new price can be had. It moves nothing: what was offered counts
+// only once it is accepted.
+func (t *turn) offered(ev RequoteOffered) error {
+	switch {
+	case !t.o.Requotable():
+		return t.out("")
+	case ev.Hold != t.o.Hold.Since:
+		return t.out("the offer was made in another hold")
+	}
+	t.o.Hold.Offered = true
+	return nil
+}
+
 func (t *turn) requoted(ev RequoteAccepted) error {
 	if !t.o.Requotable() {
 		return t.out("")

@@ -144,6 +144,9 @@ type (
 	RefundAddressGiven struct{ To chain.Address }
 	// RefundAsked: the owner wants the money back.
 	RefundAsked struct{ Request string }
+	// RequoteOffered: a new price was made for what is in hand, the first time in a
+	// hold. It says that a price can be had, not which: every offer is another.
+	RequoteOffered struct{ Hold int64 } // Hold.Since of the order that it was made for
 	// RequoteAccepted: the owner took a new quote for what is in hand.
 	RequoteAccepted struct{ Quote quote.Quote }
 	// DeadlinePassed: the order has been too long in its state.
@@ -198,6 +201,7 @@ func (e RecoveryFailed) Key() string   { return "recovery:" + string(e.Deposit) 
 func (e CostCorrected) Key() string    { return "cost:" + e.Transfer + "@" + e.Block }
 func (RefundAddressGiven) Key() string { return "refund_address" }
 func (e RefundAsked) Key() string      { return "refund_asked:" + e.Request }
+func (e RequoteOffered) Key() string   { return "requote_offered:" + strconv.FormatInt(e.Hold, 10) }
 func (e RequoteAccepted) Key() string  { return "requote:" + string(e.Quote.ID) }
 func (e DeadlinePassed) Key() string   { return fmt.Sprintf("deadline:%d", e.Of.UnixMicro()) }
 func (e RecoveryDue) Key() string      { return "recovery_due:" + string(e.Deposit) }
@@ -232,6 +236,7 @@ func (RecoveryFailed) Name() string     { return "recovery_failed" }
 func (CostCorrected) Name() string      { return "cost_corrected" }
 func (RefundAddressGiven) Name() string { return "refund_address_given" }
 func (RefundAsked) Name() string        { return "refund_asked" }
+func (RequoteOffered) Name() string     { return "requote_offered" }
 func (RequoteAccepted) Name() string    { return "requote_accepted" }
 func (DeadlinePassed) Name() string     { return "deadline_passed" }
 func (RecoveryDue) Name() string        { return "recovery_due" }
@@ -258,7 +263,8 @@ func WithoutLiquidity(ev Event) (Event, bool) {
 // knows reports whether the fact was applied before, or came too late to count.
 // Deposits are told apart by their own record, so that an order does not grow with
 // every flicker of a mempool: within one sighting a payment is seen, then final,
-// then gone, and what is behind that is stale.
+// then gone, and what is behind that is stale. An offer is remembered by its hold,
+// and forgotten with it.
 func (o Order) knows(ev Event) bool {
 	switch e := ev.(type) {
 	case DepositSeen:
@@ -270,6 +276,8 @@ func (o Order) knows(ev Event) bool {
 	case DepositGone:
 		d := o.deposit(e.Deposit.ID)
 		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && (d.State == DepositDrop || d.Lost))
+	case RequoteOffered:
+		return o.State == Held && o.Hold.Since == e.Hold && o.Hold.Offered
 	}
 	key := ev.Key()
 	for _, k := range o.Keys {
@@ -283,7 +291,7 @@ func (o Order) knows(ev Event) bool {
 // keeps reports whether the event's key must be remembered in the order.
 func keeps(ev Event) bool {
 	switch ev.(type) {
-	case DepositSeen, DepositFinal, DepositGone:
+	case DepositSeen, DepositFinal, DepositGone, RequoteOffered:
 		return false
 	}
 	return true

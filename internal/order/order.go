@@ -71,6 +71,10 @@ type Hold struct {
 	Why Reason
 	// WantsRefund: the order goes to refunding as soon as a refund address is known.
 	WantsRefund bool
+	// Since is the version that the order had when it was held: it names the hold.
+	Since int64
+	// Offered: it was told that a new price can be had. Once for each hold.
+	Offered bool
 }
 
 // Patience is how long an order may stay in a state before somebody looks at it.
@@ -108,7 +112,7 @@ type Order struct {
 	ExpiresAt            time.Time // funding deadline
 	Deadline             time.Time // of the present state; zero once it has passed or where none is
 	FinishedAt           time.Time
-	Keys                 []string // facts that were applied, but for deposits, which know their own
+	Keys                 []string // facts that were applied, but for deposits and offers, which are known by their own record
 
 	Origin Origin
 }

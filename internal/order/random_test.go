@@ -146,6 +146,11 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 	return all[r.IntN(len(all))]
 }
 
+// randomOffer is an offer of the order's hold, or now and then of one before it.
+func randomOffer(r *rand.Rand, o Order) Event {
+	return RequoteOffered{Hold: o.Hold.Since - int64(r.IntN(4)/3)}
+}
+
 // witness sees all changes of one order, as the books do.
 type witness struct {
 	t          *testing.T
@@ -262,7 +267,7 @@ func TestRandomSequencesSweep(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", base, base)
-	reached := map[State]int{}
+	reached, offers := map[State]int{}, 0
 	for i := range uint64(sequences) {
 		seed := base + i
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -274,6 +279,9 @@ func TestRandomSequencesSweep(t *testing.T) {
 		for range events {
 			now = now.Add(time.Duration(r.IntN(20)) * time.Minute)
 			ev := randomEvent(r, o, now)
+			if r.IntN(10) == 0 {
+				ev = randomOffer(r, o)
+			}
 			before := o.clone()
 			c, err := o.Apply(ev, now)
 			if !reflect.DeepEqual(before, o) {
@@ -296,6 +304,9 @@ func TestRandomSequencesSweep(t *testing.T) {
 				w.fail("version %d after %d", c.Now.Version, o.Version)
 			}
 			w.see(c)
+			if _, ok := ev.(RequoteOffered); ok {
+				offers++
+			}
 			o = c.Now
 			reached[o.State]++
 		}
@@ -305,5 +316,8 @@ func TestRandomSequencesSweep(t *testing.T) {
 			t.Errorf("state %s was never reached", s)
 		}
 	}
-	t.Logf("reached %v", reached)
+	if offers == 0 {
+		t.Error("no order was told of an offer")
+	}
+	t.Logf("reached %v, %d offers", reached, offers)
 }

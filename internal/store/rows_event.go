@@ -28,6 +28,7 @@ type eventRow struct {
 	Request  string        `json:"request,omitzero"`
 	Quote    *quoteRow     `json:"quote,omitzero"`
 	Of       int64         `json:"of,omitzero"`
+	Hold     *int64        `json:"hold,omitzero"`
 }
 
 func eventToRow(ev order.Event) eventRow {
@@ -95,6 +96,8 @@ func (r *eventRow) rest(ev order.Event) {
 		r.To = &to
 	case order.RefundAsked:
 		r.Request = e.Request
+	case order.RequoteOffered:
+		r.Hold = &e.Hold
 	case order.RequoteAccepted:
 		q := quoteToRow(e.Quote)
 		r.Quote = &q

@@ -108,6 +108,8 @@ type orderRow struct {
 	FeeReason  string       `json:"fee_reason,omitzero"`
 	HoldWhy    string       `json:"hold_why,omitzero"`
 	HoldRefund bool         `json:"hold_refund,omitzero"`
+	HoldSince  int64        `json:"hold_since,omitzero"`
+	HoldOffer  bool         `json:"hold_offer,omitzero"`
 	Stop       string       `json:"stop,omitzero"`
 	Failure    string       `json:"failure,omitzero"`
 	Delayed    bool         `json:"delayed,omitzero"`
@@ -246,7 +248,7 @@ func orderToRow(o order.Order) orderRow {
 		Received: o.Received, InHand: sumToRow(o.InHand), Step: o.Step,
 		Payout: outflowToRow(o.Payout), Refund: outflowToRow(o.Refund), Fee: outflowToRow(o.Fee),
 		FeeStatus: string(o.FeeStatus), FeeReason: string(o.FeeReason),
-		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund,
+		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund, HoldSince: o.Hold.Since, HoldOffer: o.Hold.Offered,
 		Stop: string(o.Stop), Failure: string(o.Failure), Delayed: o.Delayed,
 		UpdatedAt: micro(o.UpdatedAt), ExpiresAt: micro(o.ExpiresAt),
 		Deadline: micro(o.Deadline), FinishedAt: micro(o.FinishedAt), Keys: o.Keys,
@@ -271,7 +273,7 @@ func (r orderRow) order(terms order.Order) order.Order {
 		Received: r.Received, InHand: r.InHand.sum(), Step: r.Step,
 		Payout: r.Payout.outflow(), Refund: r.Refund.outflow(), Fee: r.Fee.outflow(),
 		FeeStatus: order.FeeStatus(r.FeeStatus), FeeReason: order.Reason(r.FeeReason),
-		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund},
+		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund, Since: r.HoldSince, Offered: r.HoldOffer},
 		Stop: order.Reason(r.Stop), Failure: order.Reason(r.Failure), Delayed: r.Delayed,
 		UpdatedAt: unmicro(r.UpdatedAt), ExpiresAt: unmicro(r.ExpiresAt),
 		Deadline: unmicro(r.Deadline), FinishedAt: unmicro(r.FinishedAt), Keys: r.Keys,
