@@ -227,7 +227,7 @@ func TestPoolsAreRefusedForAReason(t *testing.T) {
 			r.ponds[eth.Chain].put(wif, usdc, "10000000000000000000000", "50000000000")
 		}, fault.Unprocessable, "no_route"},
 		"an empty inventory": {ask(wif, farB, 200), func(r *throughRig) { r.free[usdcB] = n(0) }, fault.Unprocessable, "no_route"},
-		"no price":           {ask(wif, usdc, 200), func(r *throughRig) { delete(r.prices, "WIF") }, fault.Unavailable, "provider_unavailable"},
+		"no price":           {ask(wif, usdc, 200), func(r *throughRig) { delete(r.prices, "WIF") }, fault.Unavailable, "pair_unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
