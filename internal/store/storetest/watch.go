@@ -21,6 +21,11 @@ func (b *bench) unripe() []watch.Sight {
 	return must[[]watch.Sight](b.T)(b.db.Unripe(b.Context(), give))
 }
 
+func (b *bench) depths(ids ...chain.DepositID) map[chain.DepositID]uint64 {
+	b.Helper()
+	return must[map[chain.DepositID]uint64](b.T)(b.db.Depths(b.Context(), ids))
+}
+
 func (b *bench) track() watch.Track {
 	b.Helper()
 	return must[watch.Track](b.T)(b.db.Track(b.Context(), give))
