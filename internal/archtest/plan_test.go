@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -61,7 +61,10 @@ var plan = map[string]string{
 	// devnet starts the local chains; only development and tests reach it.
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
+	"devnet/uniswap":    "",
+	"devnet/cctp":       "",
 	"prices":            words + " market",
+	"venue/cctp":        words + " quote market",
 	"hooks/post":        words + " hooks",
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
@@ -82,12 +85,12 @@ var plan = map[string]string{
 	// nodes makes chains of real nodes ready for the service.
 	"nodes":       below + " " + doors + " daemon front",
 	"serve":       below + " " + doors + " config daemon front nodes",
-	"dev":         below + " " + doors + " daemon front devnet nodes",
+	"dev":         below + " " + doors + " daemon front devnet devnet/uniswap devnet/cctp nodes",
 	"dev/devtest": "dev",
 	"archtest":    "",
 	"house":       below + " " + doors + " " + helpers + " config daemon",
 	"world":       below + " " + doors + " " + helpers + " config daemon house",
-	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
+	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet devnet/uniswap",
 	"cmd/ferry":   below + " " + doors + " config daemon world front dev serve devnet tail",
 }
 
@@ -107,6 +110,9 @@ var inTests = map[string]string{
 	"family/evm":        "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
+	"devnet/uniswap":    "devnet devnet/devnettest",
+	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
+	"devnet/cctp":       "devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",

@@ -60,6 +60,10 @@ func (t *turn) take() error {
 		return t.close()
 	case Cancelled:
 		return t.close()
+	case StepAsked:
+		return t.stepAsked(ev)
+	case StepCalled:
+		return t.stepCalled(ev)
 	case StepDone:
 		return t.stepDone(ev)
 	case StepFailed:

@@ -55,17 +55,32 @@ type (
 	FundingClosed struct{}
 	// Cancelled: the owner gave the order up before paying.
 	Cancelled struct{}
-	// StepDone: a venue's step took In and brought Out.
+	// StepAsked: a venue asks for a transaction, the N-th of its step.
+	StepAsked struct {
+		Index, N int
+		Call     chain.Call
+	}
+	// StepCalled: a transaction that a step asked for is settled. Failed says why it did
+	// nothing; it may have cost something all the same.
+	StepCalled struct {
+		Index, N int
+		On       chain.ID
+		Landed   Landed
+		Failed   string
+	}
+	// StepDone: a venue's step took In and brought Out. Calls is how many transactions
+	// it had asked for when that was seen: an end that was seen too early is none.
 	StepDone struct {
 		Index   int
+		Calls   int
 		In, Out money.Amount
-		Landed  Landed
+		Short   bool // the books refused to reserve what the inventory is to give for it
 	}
 	// StepFailed: a venue's step can not be done.
 	StepFailed struct {
-		Index  int
-		Why    string
-		Landed Landed
+		Index int
+		Calls int
+		Why   string
 	}
 	// PayoutFinal: the recipient has the money.
 	PayoutFinal struct{ Landed Landed }
@@ -155,12 +170,18 @@ func sighted(kind string, id chain.DepositID, n int) string {
 }
 
 // Key implements Event.
-func (Created) Key() string            { return "created" }
-func (e DepositSeen) Key() string      { return sighted("seen", e.Deposit.ID, e.Sighting) }
-func (e DepositFinal) Key() string     { return sighted("final", e.Deposit.ID, e.Sighting) }
-func (e DepositGone) Key() string      { return sighted("gone", e.Deposit.ID, e.Sighting) }
-func (FundingClosed) Key() string      { return "closed" }
-func (Cancelled) Key() string          { return "closed" }
+func (Created) Key() string        { return "created" }
+func (e DepositSeen) Key() string  { return sighted("seen", e.Deposit.ID, e.Sighting) }
+func (e DepositFinal) Key() string { return sighted("final", e.Deposit.ID, e.Sighting) }
+func (e DepositGone) Key() string  { return sighted("gone", e.Deposit.ID, e.Sighting) }
+func (FundingClosed) Key() string  { return "closed" }
+func (Cancelled) Key() string      { return "closed" }
+func (e StepAsked) Key() string {
+	return "step_ask:" + strconv.Itoa(e.Index) + "/" + strconv.Itoa(e.N)
+}
+func (e StepCalled) Key() string {
+	return "step_call:" + strconv.Itoa(e.Index) + "/" + strconv.Itoa(e.N)
+}
 func (e StepDone) Key() string         { return "step:" + strconv.Itoa(e.Index) }
 func (e StepFailed) Key() string       { return "step:" + strconv.Itoa(e.Index) }
 func (PayoutFinal) Key() string        { return "payout" }
@@ -194,6 +215,8 @@ func (DepositFinal) Name() string       { return "deposit_final" }
 func (DepositGone) Name() string        { return "deposit_gone" }
 func (FundingClosed) Name() string      { return "funding_closed" }
 func (Cancelled) Name() string          { return "cancelled" }
+func (StepAsked) Name() string          { return "step_asked" }
+func (StepCalled) Name() string         { return "step_called" }
 func (StepDone) Name() string           { return "step_done" }
 func (StepFailed) Name() string         { return "step_failed" }
 func (PayoutFinal) Name() string        { return "payout_final" }
@@ -228,6 +251,9 @@ func WithoutLiquidity(ev Event) (Event, bool) {
 		e.Short = true
 		return e, true
 	case Lifted:
+		e.Short = true
+		return e, true
+	case StepDone:
 		e.Short = true
 		return e, true
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ var (
 	give  = chain.Asset{Chain: "sim:a", Ref: "usd"}
 	wrong = chain.Asset{Chain: "sim:a", Ref: "eur"}
 	get   = chain.Asset{Chain: "sim:b"}
+	hub   = chain.Asset{Chain: "sim:a", Ref: "hub"}
+	far   = chain.Asset{Chain: "sim:b", Ref: "hub"}
 	start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	addr  = func(s string) chain.Address { return chain.CanonicalAddress(chain.EVM, s) }
 	n     = money.FromUint64
@@ -42,8 +45,21 @@ func terms(r *rand.Rand) quote.Quote {
 	if r.IntN(2) == 0 {
 		q.Integrator, q.Fee = "int_1", &quote.Fee{Percent: money.Whole / 100, PayTo: addr("fee"), Skipped: r.IntN(4) == 0}
 	}
-	if r.IntN(3) == 0 {
-		q.Steps = []quote.Step{{Venue: "v", In: give, Out: get, MinOut: n(1)}, {Venue: "w", In: get, Out: get, MinOut: n(1)}}[:1+r.IntN(2)]
+	leg := func(venue string, in, out chain.Asset) quote.Step {
+		return quote.Step{Venue: venue, In: in, Out: out, Give: n(1000), Bring: n(900), MinOut: n(1)}
+	}
+	const inv = quote.Inventory
+	q.Steps = [][]quote.Step{
+		nil, nil, nil,
+		{leg("v", give, get)},
+		{leg("v", give, hub), leg("w", hub, get)},
+		{leg(inv, give, get)},
+		{leg("v", give, hub), leg(inv, hub, get)},
+		{leg(inv, give, far), leg("w", far, get)},
+		{leg("v", give, hub), leg(inv, hub, far), leg("w", far, get)},
+	}[r.IntN(9)]
+	if len(q.Steps) > 0 {
+		q.Toll = quote.Toll{Share: money.Percent(r.IntN(3)) * money.Whole / 100, Flat: n(uint64(r.IntN(3)))}
 	}
 	return q
 }
@@ -98,8 +114,10 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 		DepositGone{d, s, now, false},
 		FundingClosed{},
 		Cancelled{},
-		StepDone{o.Step, in, n(490), landed},
-		StepFailed{o.Step, "w", landed},
+		StepAsked{o.Step, o.Asked(o.Step), chain.Call{Chain: get.Chain, Asset: get}},
+		StepCalled{o.Step, max(o.Asked(o.Step)-1, 0), get.Chain, landed, []string{"", "w"}[r.IntN(2)]},
+		StepDone{o.Step, o.Asked(o.Step), in, n(490), r.IntN(10) == 0},
+		StepFailed{o.Step, o.Asked(o.Step), "w"},
 		PayoutFinal{landed},
 		PayoutFailed{"w", landed},
 		RefundPriced{n(2)},
@@ -146,7 +164,7 @@ type witness struct {
 
 func newWitness(t *testing.T, seed uint64) *witness {
 	w := &witness{t: t, seed: seed, books: ledger.NewBooks(), wishes: map[string]int{}}
-	for _, a := range []chain.Asset{give, wrong, get, give.Chain.Native()} {
+	for _, a := range []chain.Asset{give, wrong, get, hub, far, give.Chain.Native()} {
 		fund := ledger.Entry{Postings: []ledger.Posting{{Debit: ledger.Hot(a.Chain), Credit: ledger.Capital, Asset: a, Amount: n(1 << 40)}}}
 		if err := w.books.Apply(fund); err != nil {
 			t.Fatal(err)
@@ -200,7 +218,7 @@ func (w *witness) see(c Change) {
 // settled holds the books to the order.
 func (w *witness) settled(o Order) {
 	w.t.Helper()
-	for _, a := range []chain.Asset{give, wrong, get} {
+	for _, a := range []chain.Asset{give, wrong, get, hub, far} {
 		if sum, err := w.books.Sum(a); err != nil || sum.Debits != sum.Credits {
 			w.fail("books of %s do not sum to zero: %s %v", a, sum, err)
 		}
@@ -218,10 +236,18 @@ func (w *witness) settled(o Order) {
 			w.fail("%s is %s and still owed %s of %s", o.ID, o.State, owed, a)
 		}
 	}
+	for name := range w.books.Reservations {
+		if running := name == o.stepName(o.Step) && o.State == Executing; strings.Contains(name, "/step/") && !running {
+			w.fail("%s is reserved in %s", name, o.State)
+		}
+	}
 	_, reserved := w.books.Reservations["ord_1/payout"]
 	waits := o.State == Awaiting || o.State == Confirming || o.State == Sending
-	if len(o.Quote.Steps) > 0 {
+	if _, some, err := o.Quote.Reserve(); err != nil || some.IsZero() {
 		waits = o.State == Sending
+	}
+	if o.State == Executing {
+		waits = o.crossesLater()
 	}
 	if reserved != waits {
 		w.fail("payout reserved: %v in %s", reserved, o.State)

@@ -28,7 +28,7 @@ type edge struct {
 // with the effects that each kind of turn had.
 func edges(t *testing.T) map[edge]map[string]bool {
 	found := map[edge]map[string]bool{}
-	for seed := range uint64(6000) {
+	for seed := range uint64(14_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		o, now := newOrder(t, r).Now, start
 		for range 40 {
