@@ -27,10 +27,9 @@ function is(name, value) {
 }
 
 // Which messages the server sends, by the value that their type always has.
-const typeOf = (name) => {
-  const ref = doc.components.messages[name].payload.$ref.split("/").pop();
-  return doc.components.schemas[ref].properties.type.enum[0];
-};
+const fieldsOf = (name) => doc.components.schemas[doc.components.messages[name].payload.$ref.split("/").pop()].properties;
+const typeOf = (name) => fieldsOf(name).type.enum[0];
+const mayBe = (name, message) => typeOf(name) === message.type && (fieldsOf(name).event?.enum?.includes(message.event) ?? true);
 const sends = Object.values(doc.operations)
   .filter((o) => o.action === "send")
   .map((o) => o.messages[0].$ref.split("/").pop());
@@ -39,8 +38,8 @@ const sends = Object.values(doc.operations)
 function nameOf(message, followed) {
   const tells = channel["x-channels"].find((c) => c.name === followed)?.tells ?? [];
   const general = sends.filter((n) => !channel["x-channels"].some((c) => c.tells.includes(n)));
-  const fit = [...tells, ...general].filter((n) => typeOf(n) === message.type);
-  must(fit.length === 1, `${message.type} on ${followed ?? "no channel"} may be ${fit.join(", ") || "nothing"}`);
+  const fit = [...tells, ...general].filter((n) => mayBe(n, message));
+  must(fit.length === 1, `${message.event ?? message.type} on ${followed ?? "no channel"} may be ${fit.join(", ") || "nothing"}`);
   return fit[0];
 }
 
