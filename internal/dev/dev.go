@@ -188,7 +188,7 @@ func (d *Dev) mint(kept bool) (token secret.Text, err error) {
 // build makes the chains and the service over them.
 func (d *Dev) build(ctx context.Context, o Options) error {
 	chains := d.Network.chains
-	fixed, err := prices.NewFixed("development", d.Network.prices())
+	sources, err := d.Network.quoted()
 	if err != nil {
 		return err
 	}
@@ -205,6 +205,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		o.over(chains)
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
+	cfg.Prices.Quorum = quorumOf(len(sources))
 	cfg.Webhooks.Loopback = true // whoever builds on it has his server on this machine
 	cfg.Sweep = &treasury.SweepConfig{
 		Account: order.HotWallet, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: time.Minute, Sources: 50, AtOnce: 4,
@@ -214,7 +215,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		o.Change(&cfg)
 	}
 	cfg.Operators = []operator.Operator{{Name: "dev", Digest: d.token}}
-	d.Front, err = front.New(ctx, cfg, d.DB, chains, fixed)
+	d.Front, err = front.New(ctx, cfg, d.DB, chains, sources...)
 	return err
 }
 
@@ -229,7 +230,6 @@ func config(s secret.Text, o Options, n *Network) front.Config {
 	offers := market.Defaults()
 	offers.Tolerance = front.Tolerance()
 	board := prices.Defaults()
-	board.Quorum = 1
 	for symbol := range n.prices() {
 		board.Symbols = append(board.Symbols, symbol)
 	}

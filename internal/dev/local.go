@@ -51,6 +51,8 @@ type state struct {
 	Tokens map[chain.ID]ref `json:"tokens"`
 	// Sweepers bring deposits home, by chain.
 	Sweepers map[chain.ID]string `json:"sweepers"`
+	// Feeds are the price feeds on Ethereum, by symbol.
+	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
 	// start, and so everything does.
 	Simulated []chain.ID `json:"simulated"`
@@ -134,7 +136,7 @@ func (l *local) born() {
 	_, _ = rand.Read(secret) // nor here
 	l.state = state{
 		Seed: hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
-		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{},
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Feeds: map[string]string{},
 	}
 }
 
@@ -181,6 +183,9 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 		return false, err
 	}
 	d.secret = l.state.Secret
+	if err := l.quoted(); err != nil {
+		return false, err
+	}
 	if kept {
 		return true, nil
 	}
