@@ -103,6 +103,7 @@ var inTests = map[string]string{
 	"feed":              doors + " " + helpers + " house",
 	"hooks":             doors + " " + helpers + " house chain office",
 	"office":            doors + " " + helpers,
+	"prices":            "family/evm family/rpc devnet devnet/devnettest devnet/uniswap signer",
 	"api/operator":      "store store/pgtest",
 	"store":             "store/storetest store/pgtest",
 	"store/storetest":   "store/pgtest",

@@ -53,6 +53,8 @@ type state struct {
 	Sweepers map[chain.ID]string `json:"sweepers"`
 	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
 	Rollup *Rollup `json:"rollup,omitempty"`
+	// Feeds are the price feeds on Ethereum, by symbol.
+	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
 	// start, and so everything does.
 	Simulated []chain.ID `json:"simulated"`
@@ -136,7 +138,7 @@ func (l *local) born() {
 	_, _ = rand.Read(secret) // nor here
 	l.state = state{
 		Seed: hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
-		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{},
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Feeds: map[string]string{},
 	}
 }
 
@@ -183,6 +185,9 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 		return false, err
 	}
 	d.secret = l.state.Secret
+	if err := l.quoted(); err != nil {
+		return false, err
+	}
 	if kept {
 		return true, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/prices"
 )
 
 // asset is an asset of the network with its price and what the treasury has of it.
@@ -43,6 +44,8 @@ type Network struct {
 	grounds map[chain.ID]ground
 	assets  []asset
 	shut    func() error // nil where nothing is to be let go of
+	// sources are where prices come from; none are the fixed ones of the assets.
+	sources []prices.Source
 }
 
 // Run makes blocks on every chain until ctx ends.
