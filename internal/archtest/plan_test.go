@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/opbridge hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -62,13 +62,15 @@ var plan = map[string]string{
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
 	"prices":            words + " market",
-	"hooks/post":        words + " hooks",
-	"api":               below + " api/wire api/contract",
-	"api/wire":          below,
-	"api/contract":      below + " api/wire",
-	"api/routes":        below + " api api/wire",
-	"api/operator":      below + " api/wire",
-	"api/live":          below + " api api/contract api/socket api/wire",
+	// venues plan and judge; they know neither keys nor orders.
+	"venue/opbridge": words + " quote market",
+	"hooks/post":     words + " hooks",
+	"api":            below + " api/wire api/contract",
+	"api/wire":       below,
+	"api/contract":   below + " api/wire",
+	"api/routes":     below + " api api/wire",
+	"api/operator":   below + " api/wire",
+	"api/live":       below + " api api/contract api/socket api/wire",
 	// socket carries texts and knows nothing of what they are about.
 	"api/socket": "fault",
 	// contracttest reads the document as a stranger would: it knows none of our rooms.
@@ -107,6 +109,7 @@ var inTests = map[string]string{
 	"family/evm":        "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
+	"venue/opbridge":    "family/evm family/rpc devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",
