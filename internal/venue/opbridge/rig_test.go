@@ -278,3 +278,6 @@ func ok[T any](t *testing.T) func(v T, err error) T {
 		return v
 	}
 }
+
+// selector is how a call of a function begins.
+func selector(signature string) string { return string(crypto.Keccak256([]byte(signature))[:4]) }
