@@ -13,27 +13,28 @@ import (
 
 func TestCoinsAndTokensGoUpAndComeDown(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.act(ok[chain.Call](t)(r.bridge.Approval(r.tokens(r.me, 1_000_000))))
-	bob := common.Address{0xb0}
-	for _, one := range []struct {
-		name           string
-		up, down       opbridge.Transfer
-		below, above   common.Address
-		wantUp, wantDn string
-	}{
-		{"coins", r.coins(bob, ether(3)), r.coins(bob, ether(2)), common.Address{}, common.Address{}, ether(3).String(), ether(2).String()},
-		{"tokens", r.tokens(r.me, 700), r.tokens(bob, 400), r.token, r.twin, "700", "400"},
-	} {
-		r.up(one.up)
-		if got := r.has(r.l2, one.above, common.HexToAddress(one.up.To.Text())); got != one.wantUp {
-			t.Fatalf("%s: above are %s", one.name, got)
+	twice(t, func(t *testing.T, r *rig) {
+		r.act(ok[chain.Call](t)(r.bridge.Approval(r.tokens(r.me, 1_000_000))))
+		bob := common.Address{0xb0}
+		for _, one := range []struct {
+			name           string
+			up, down       opbridge.Transfer
+			below, above   common.Address
+			wantUp, wantDn string
+		}{
+			{"coins", r.coins(bob, ether(3)), r.coins(bob, ether(2)), common.Address{}, common.Address{}, ether(3).String(), ether(2).String()},
+			{"tokens", r.tokens(r.me, 700), r.tokens(bob, 400), r.token, r.twin, "700", "400"},
+		} {
+			r.up(one.up)
+			if got := r.has(r.l2, one.above, common.HexToAddress(one.up.To.Text())); got != one.wantUp {
+				t.Fatalf("%s: above are %s", one.name, got)
+			}
+			r.down(one.down, true)
+			if got := r.has(r.l1, one.below, bob); got != one.wantDn {
+				t.Fatalf("%s: below are %s", one.name, got)
+			}
 		}
-		r.down(one.down, true)
-		if got := r.has(r.l1, one.below, bob); got != one.wantDn {
-			t.Fatalf("%s: below are %s", one.name, got)
-		}
-	}
+	})
 }
 
 // up brings something up and checks every state on the way.
@@ -106,6 +107,23 @@ func (r *rig) ready(w opbridge.Withdrawal) {
 	r.Fatal("its state is never told below")
 }
 
+// undisputed makes blocks until a withdrawal can be finalized.
+func (r *rig) undisputed(w opbridge.Withdrawal) opbridge.Standing {
+	r.Helper()
+	for range 5 * challenge {
+		s, err := r.bridge.Where(r.Context(), w)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if s.Stage == opbridge.ReadyToFinalize {
+			return s
+		}
+		r.both(1)
+	}
+	r.Fatal("it may be disputed for ever")
+	return opbridge.Standing{}
+}
+
 // down brings something down and checks every state on the way.
 func (r *rig) down(t opbridge.Transfer, pays bool) {
 	r.Helper()
@@ -125,14 +143,13 @@ func (r *rig) down(t opbridge.Transfer, pays bool) {
 	r.mine(r.l1, deep)
 	s := r.stands(w, opbridge.WaitingToFinalize)
 	proven := ok[chain.Receipt](r.T)(r.l1.read.Receipt(r.Context(), proof))
-	if wait := s.ReadyAt.Sub(proven.Block.Time).Seconds(); wait != challenge+1 {
+	if wait := s.ReadyAt.Sub(proven.Block.Time).Seconds(); wait < challenge+1 || !r.games && wait > challenge+1 {
 		r.Fatalf("it is ready %v seconds after it was proven", wait)
 	}
 	if _, err := r.bridge.Finalize(w, s); err == nil {
 		r.Fatal("it can be finalized while it may be disputed")
 	}
-	r.mine(r.l1, challenge)
-	s = r.stands(w, opbridge.ReadyToFinalize)
+	s = r.undisputed(w)
 	paid := r.act(ok[chain.Call](r.T)(r.bridge.Finalize(w, s)))
 	if _, err := r.bridge.Paid(r.Context(), w, paid); !errors.Is(err, opbridge.ErrNotFinal) {
 		r.Fatalf("a payment that may be orphaned: %v", err)
@@ -153,21 +170,22 @@ func (r *rig) down(t opbridge.Transfer, pays bool) {
 
 func TestWhatTheOtherSideRefusesIsSeen(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.act(ok[chain.Call](t)(r.bridge.Approval(r.tokens(r.me, 1_000_000))))
-	bad := r.tokens(r.me, 50)
-	bad.Twin = canon(common.Address{0xde, 0xad})
-	tx := r.act(ok[chain.Call](t)(r.bridge.Deposit(bad)))
-	r.both(2*deep + 1)
-	d := must1[opbridge.Deposit](t)(r.bridge.Deposits(t.Context(), tx))
-	r.arrives(d, opbridge.Stuck)
-	// A token takes no coins.
-	r.down(r.coins(r.token, ether(1)), false)
+	twice(t, func(t *testing.T, r *rig) {
+		r.act(ok[chain.Call](t)(r.bridge.Approval(r.tokens(r.me, 1_000_000))))
+		bad := r.tokens(r.me, 50)
+		bad.Twin = canon(common.Address{0xde, 0xad})
+		tx := r.act(ok[chain.Call](t)(r.bridge.Deposit(bad)))
+		r.both(2*deep + 1)
+		d := must1[opbridge.Deposit](t)(r.bridge.Deposits(t.Context(), tx))
+		r.arrives(d, opbridge.Stuck)
+		// A token takes no coins.
+		r.down(r.coins(r.token, ether(1)), false)
+	})
 }
 
 func TestADepositThatIsOrphanedIsNone(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRig(t, false)
 	bob := common.Address{0xb0}
 	tx := r.act(ok[chain.Call](t)(r.bridge.Deposit(r.coins(bob, ether(1)))))
 	r.do(r.l1, "reorg", map[string]any{"depth": 1, "lose": true}, nil)
@@ -190,32 +208,33 @@ func TestADepositThatIsOrphanedIsNone(t *testing.T) {
 
 func TestAProofThatWasDisputedIsNone(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	tip := func() uint64 { return ok[chain.Head](t)(r.l2.read.Head(t.Context())).Tip.Height }
-	for tip()%every != 0 { // so that it is told of a later block than its own
-		r.both(1)
-	}
-	w := r.began(r.coins(common.Address{0xb0}, ether(1)))
-	r.ready(w)
-	r.act(ok[chain.Call](t)(r.bridge.Prove(t.Context(), w)))
-	r.mine(r.l1, deep)
-	r.stands(w, opbridge.WaitingToFinalize)
-	// What was told of a block that is no more is taken back.
-	r.do(r.l2, "reorg", map[string]any{"depth": tip() - w.Block.Height, "lose": true}, nil)
-	r.ready(w)
-	r.act(ok[chain.Call](t)(r.bridge.Prove(t.Context(), w)))
-	r.mine(r.l1, deep+challenge)
-	r.act(ok[chain.Call](t)(r.bridge.Finalize(w, r.stands(w, opbridge.ReadyToFinalize))))
-	r.mine(r.l1, deep)
-	if s := r.stands(w, opbridge.Finalized); !s.OK {
-		t.Fatal("it was not paid")
-	}
+	twice(t, func(t *testing.T, r *rig) {
+		tip := func() uint64 { return ok[chain.Head](t)(r.l2.read.Head(t.Context())).Tip.Height }
+		for tip()%every != 0 { // so that it is told of a later block than its own
+			r.both(1)
+		}
+		w := r.began(r.coins(common.Address{0xb0}, ether(1)))
+		r.ready(w)
+		r.act(ok[chain.Call](t)(r.bridge.Prove(t.Context(), w)))
+		r.mine(r.l1, deep)
+		r.stands(w, opbridge.WaitingToFinalize)
+		// What was told of a block that is no more is taken back.
+		r.do(r.l2, "reorg", map[string]any{"depth": tip() - w.Block.Height, "lose": true}, nil)
+		r.ready(w)
+		r.act(ok[chain.Call](t)(r.bridge.Prove(t.Context(), w)))
+		r.mine(r.l1, deep)
+		r.act(ok[chain.Call](t)(r.bridge.Finalize(w, r.undisputed(w))))
+		r.mine(r.l1, deep)
+		if s := r.stands(w, opbridge.Finalized); !s.OK {
+			t.Fatal("it was not paid")
+		}
+	})
 }
 
 func TestOthersCanNotSpeakForTheBridge(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	messenger, passer := common.HexToAddress("0x4200000000000000000000000000000000000007"), common.HexToAddress("0x4200000000000000000000000000000000000016")
+	r := newRig(t, false)
+	messenger := common.HexToAddress("0x4200000000000000000000000000000000000007")
 	above := common.HexToAddress("0x4200000000000000000000000000000000000010")
 	nonce := new(big.Int).Lsh(big.NewInt(1), 240)
 	gift := func() []byte {

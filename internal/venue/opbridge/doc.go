@@ -6,8 +6,7 @@
 // transaction whose hash follows from the deposit's own log. A withdrawal begins above;
 // below it is proven once the state of the rollup was told there, waits until nobody may
 // dispute it any more, and is then finalized. Both ways of telling are known: by an
-// L2OutputOracle, and by the games of a DisputeGameFactory (OptimismPortal2). The second
-// is tested against recorded answers only, since the local rollup has no games.
+// L2OutputOracle, and by the games of a DisputeGameFactory (OptimismPortal2).
 //
 // It guarantees: nothing is believed that is not final, on either chain. What moved is
 // read from what the contracts of the configuration themselves said, never from what was

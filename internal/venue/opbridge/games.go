@@ -18,6 +18,8 @@ type games struct {
 	ask    asker
 	at     common.Address
 	portal common.Address
+	// truth reports whether what is claimed is what our nodes above have.
+	truth func(ctx context.Context, c claim) (bool, error)
 }
 
 // How far back is looked: so many games, and so many who proved a withdrawal.
@@ -86,19 +88,16 @@ func (g *games) covering(ctx context.Context, at chain.Block, height uint64) ([]
 	}
 	var out []claim
 	for i := len(list) - 1; i >= 0; i-- {
-		n, ok := list[i].height()
-		if !ok || n < height {
-			continue
-		}
-		lost, err := g.lost(ctx, at, list[i].proxy())
-		if err != nil {
-			return nil, err
-		}
-		if !lost {
-			out = append(out, claim{index: list[i].Index, root: list[i].RootClaim, height: n})
+		if n, ok := list[i].height(); ok && n >= height {
+			out = append(out, claim{index: list[i].Index, root: list[i].RootClaim, height: n, game: list[i].proxy()})
 		}
 	}
 	return out, nil
+}
+
+func (g *games) usable(ctx context.Context, at chain.Block, c claim) (bool, error) {
+	lost, err := g.lost(ctx, at, c.game)
+	return !lost, err
 }
 
 // lost reports whether a game can never let anything be paid.
@@ -193,12 +192,35 @@ func (g *games) by(ctx context.Context, at chain.Block, w Withdrawal, prover com
 		return nil, err
 	}
 	p := &proven{prover: prover, held: status[0].(uint8) != defenderWins}
+	if p.held {
+		// Somebody will win a game that is not true, and then the proof is worth nothing.
+		if ok, err := g.fair(ctx, at, game); err != nil || !ok {
+			return nil, err
+		}
+	}
 	over := is[1]
 	if p.held || over == 0 { // nobody may dispute it any more when a clock has run out
 		over = is[0] + is[2]
 	}
 	p.ready = when(max(proof+delays[0], over+delays[1]) + 1)
 	return p, nil
+}
+
+// fair reports whether a game tells the truth.
+func (g *games) fair(ctx context.Context, at chain.Block, game common.Address) (bool, error) {
+	root, err := g.ask.ask(ctx, at, gameABI, game, "rootClaim")
+	if err != nil {
+		return false, err
+	}
+	v, err := g.ask.ask(ctx, at, gameABI, game, "l2BlockNumber")
+	if err != nil {
+		return false, err
+	}
+	height, err := number(v[0])
+	if err != nil {
+		return false, err
+	}
+	return g.truth(ctx, claim{root: root[0].([32]byte), height: height})
 }
 
 // times asks a contract for moments and spans.

@@ -3,10 +3,12 @@ package opbridge_test
 import (
 	"context"
 	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
@@ -52,19 +54,19 @@ func logged(by string, change func(l *chain.Log)) func(r *chain.Receipt) {
 
 func TestAReceiptThatIsNotWholeIsRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	const passer, messenger, bridge = "0x4200000000000000000000000000000000000016", "0x4200000000000000000000000000000000000007", "0x4200000000000000000000000000000000000010"
+	r := newRig(t, false)
+	const messenger, bridge = "0x4200000000000000000000000000000000000007", "0x4200000000000000000000000000000000000010"
 	up := r.act(ok[chain.Call](t)(r.bridge.Deposit(r.coins(common.Address{0xb0}, ether(1)))))
 	down := r.act(ok[chain.Call](t)(r.bridge.Withdraw(r.coins(common.Address{0xb0}, ether(1)))))
 	r.both(2 * deep)
 	for name, lie := range map[string]func(r *chain.Receipt){
-		"another contract said it":     logged(passer, func(l *chain.Log) { l.Address = canon(common.Address{1}) }),
-		"another value":                logged(passer, func(l *chain.Log) { l.Data[31]++ }),
-		"another hash":                 logged(passer, func(l *chain.Log) { l.Data[3*32]++ }),
-		"another nonce":                logged(passer, func(l *chain.Log) { l.Topics[1][31]++ }),
-		"another target":               logged(passer, func(l *chain.Log) { l.Topics[3][31]++ }),
-		"a topic less":                 logged(passer, func(l *chain.Log) { l.Topics = l.Topics[:3] }),
-		"half of the data":             logged(passer, func(l *chain.Log) { l.Data = l.Data[:100] }),
+		"another contract said it":     logged(canon(passer).Text(), func(l *chain.Log) { l.Address = canon(common.Address{1}) }),
+		"another value":                logged(canon(passer).Text(), func(l *chain.Log) { l.Data[31]++ }),
+		"another hash":                 logged(canon(passer).Text(), func(l *chain.Log) { l.Data[3*32]++ }),
+		"another nonce":                logged(canon(passer).Text(), func(l *chain.Log) { l.Topics[1][31]++ }),
+		"another target":               logged(canon(passer).Text(), func(l *chain.Log) { l.Topics[3][31]++ }),
+		"a topic less":                 logged(canon(passer).Text(), func(l *chain.Log) { l.Topics = l.Topics[:3] }),
+		"half of the data":             logged(canon(passer).Text(), func(l *chain.Log) { l.Data = l.Data[:100] }),
 		"nothing said":                 func(r *chain.Receipt) { r.Logs = nil },
 		"a transaction that failed":    func(r *chain.Receipt) { r.Fate = chain.Reverted },
 		"one that is not final":        func(r *chain.Receipt) { r.Fate = chain.Included },
@@ -106,7 +108,7 @@ func TestAReceiptThatIsNotWholeIsRefused(t *testing.T) {
 
 func TestNothingIsProvenByAStateThatOurNodesDoNotHave(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRig(t, false)
 	w := r.began(r.coins(common.Address{0xb0}, ether(1)))
 	r.ready(w)
 	for name, one := range map[string]struct {
@@ -124,6 +126,40 @@ func TestNothingIsProvenByAStateThatOurNodesDoNotHave(t *testing.T) {
 		}
 	}
 }
+
+func TestGamesThatLieAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, true)
+	r.do(r.l2, "propose", map[string]bool{"on": false}, nil)
+	r.both(deep + 1)
+	w := r.began(r.coins(common.Address{0xb0}, ether(1)))
+	for _, height := range []uint64{w.Block.Height, w.Block.Height + 1, 1 << 40} {
+		number := new(big.Int).SetUint64(height).FillBytes(make([]byte, 32))
+		tx := r.send(r.l1, r.at.Games, nil, pack(t, "create(uint32,bytes32,bytes)", uint32(0), [32]byte{1}, number))
+		if got := ok[chain.Receipt](t)(r.l1.read.Receipt(t.Context(), tx)); len(got.Logs) == 0 {
+			t.Fatal("no game is begun")
+		}
+	}
+	r.both(deep + 1)
+	r.stands(w, opbridge.WaitingToProve)
+	if _, err := r.bridge.Prove(t.Context(), w); !errors.Is(err, opbridge.ErrOutput) {
+		t.Fatalf("it is proven by a lie: %v", err)
+	}
+	// A true one, whoever began it.
+	at := ok[chain.Head](t)(r.l2.read.Head(t.Context())).Final
+	p := ok[chain.Proof](t)(r.l2.read.Proof(t.Context(), canon(passer), chain.Word{}, at.Height))
+	root := crypto.Keccak256Hash(make([]byte, 32), p.State[:], p.Storage[:], common.HexToHash(at.Hash).Bytes())
+	r.send(r.l1, r.at.Games, nil, pack(t, "create(uint32,bytes32,bytes)", uint32(0), [32]byte(root), new(big.Int).SetUint64(at.Height).FillBytes(make([]byte, 32))))
+	r.mine(r.l1, deep)
+	r.stands(w, opbridge.ReadyToProve)
+	r.act(ok[chain.Call](t)(r.bridge.Prove(t.Context(), w)))
+	r.mine(r.l1, deep)
+	if s := r.stands(w, opbridge.WaitingToFinalize); s.Prover != canon(r.me) {
+		t.Fatalf("it was proven by %s", s.Prover.Text())
+	}
+}
+
+var passer = common.HexToAddress("0x4200000000000000000000000000000000000016")
 
 func TestABridgeIsRefusedThatIsNotWhole(t *testing.T) {
 	t.Parallel()

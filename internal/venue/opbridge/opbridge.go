@@ -92,7 +92,7 @@ func New(cfg Config, below Below, above Above) (*Bridge, error) {
 	}
 	ask := asker{b.below}
 	if b.roots = roots(&oracle{ask: ask, at: at, portal: b.portal}); cfg.Oracle.IsZero() {
-		b.roots = &games{ask: ask, at: at, portal: b.portal}
+		b.roots = &games{ask: ask, at: at, portal: b.portal, truth: b.truth}
 	}
 	return b, nil
 }

@@ -67,6 +67,9 @@ func (o *oracle) covering(ctx context.Context, at chain.Block, height uint64) ([
 	return []claim{{index: new(big.Int).SetUint64(index), root: t.OutputRoot, height: t.L2BlockNumber.Uint64()}}, nil
 }
 
+// usable: whatever is disputed is taken back by the oracle itself.
+func (o *oracle) usable(context.Context, chain.Block, claim) (bool, error) { return true, nil }
+
 // due: outputs are told of every so many blocks, soon after the last of them is made.
 func (o *oracle) due(ctx context.Context, h chain.Head, b chain.Block) (time.Time, error) {
 	var n [3]uint64

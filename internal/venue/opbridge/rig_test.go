@@ -41,6 +41,7 @@ const (
 type places struct {
 	Portal    common.Address `json:"optimismPortal"`
 	Oracle    common.Address `json:"l2OutputOracle"`
+	Games     common.Address `json:"disputeGameFactory"`
 	Messenger common.Address `json:"l1CrossDomainMessenger"`
 	Bridge    common.Address `json:"l1StandardBridge"`
 }
@@ -56,6 +57,7 @@ type side struct {
 // rig is a chain and a rollup of it on real nodes, and somebody with money on both.
 type rig struct {
 	*testing.T
+	games       bool
 	l1, l2      side
 	key         *ecdsa.PrivateKey
 	me          common.Address
@@ -66,18 +68,28 @@ type rig struct {
 
 var rigs atomic.Int64
 
-func newRig(t *testing.T) *rig {
+// twice runs a test on a rollup of each kind: with an oracle, and with games.
+func twice(t *testing.T, test func(t *testing.T, r *rig)) {
+	for name, games := range map[string]bool{"oracle": false, "games": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newRig(t, games))
+		})
+	}
+}
+
+func newRig(t *testing.T, games bool) *rig {
 	t.Helper()
 	host, n := devnettest.Host(t), rigs.Add(1)
 	key, err := crypto.ToECDSA(crypto.Keccak256(fmt.Appendf(nil, "somebody %d", n)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{T: t, key: key, me: crypto.PubkeyToAddress(key.PublicKey)}
+	r := &rig{T: t, games: games, key: key, me: crypto.PubkeyToAddress(key.PublicKey)}
 	name := fmt.Sprintf("opbridge-%d-below", n)
 	r.l1 = r.open(host, belowID, name, map[string]any{"chainId": 901, "finalDepth": deep})
 	r.l2 = r.open(host, aboveID, fmt.Sprintf("opbridge-%d-above", n), map[string]any{
-		"chainId": 902, "finalDepth": deep, "rollup": map[string]any{"of": name, "every": every, "challengeSeconds": challenge},
+		"chainId": 902, "finalDepth": deep, "rollup": map[string]any{"of": name, "every": every, "challengeSeconds": challenge, "games": games},
 	})
 	r.do(r.l2, "rollup", struct{}{}, &r.at)
 	for _, s := range []side{r.l1, r.l2} {
@@ -92,9 +104,13 @@ func newRig(t *testing.T) *rig {
 // over is the bridge as it is seen through other eyes.
 func (r *rig) over(below opbridge.Below, above opbridge.Above) *opbridge.Bridge {
 	r.Helper()
-	b, err := opbridge.New(opbridge.Config{
-		Below: belowID, Above: aboveID, Portal: canon(r.at.Portal), Messenger: canon(r.at.Messenger), Bridge: canon(r.at.Bridge), Oracle: canon(r.at.Oracle),
-	}, below, above)
+	cfg := opbridge.Config{Below: belowID, Above: aboveID, Portal: canon(r.at.Portal), Messenger: canon(r.at.Messenger), Bridge: canon(r.at.Bridge)}
+	if r.games {
+		cfg.Games = canon(r.at.Games)
+	} else {
+		cfg.Oracle = canon(r.at.Oracle)
+	}
+	b, err := opbridge.New(cfg, below, above)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package opbridge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -17,7 +18,7 @@ type Stage uint8
 
 // The stages of a withdrawal that began for good.
 const (
-	WaitingToProve    Stage = iota // the state of the rollup that has it was not told below
+	WaitingToProve    Stage = iota // no state of the rollup that has it and is true was told below
 	ReadyToProve                   // it can be proven now
 	WaitingToFinalize              // it is proven and may still be disputed
 	ReadyToFinalize                // it can be finalized now
@@ -51,6 +52,7 @@ type claim struct {
 	index  *big.Int
 	root   common.Hash
 	height uint64
+	game   common.Address // in which it was told, if it was
 }
 
 // proven is a proof of a withdrawal that stands.
@@ -64,6 +66,8 @@ type proven struct {
 type roots interface {
 	// covering are states that have a height of the rollup, the best first.
 	covering(ctx context.Context, at chain.Block, height uint64) ([]claim, error)
+	// usable reports whether the portal takes a proof by a state.
+	usable(ctx context.Context, at chain.Block, c claim) (bool, error)
 	// due is when one is expected that has a block.
 	due(ctx context.Context, h chain.Head, b chain.Block) (time.Time, error)
 	// proven is the proof of a withdrawal that stands; nil is none.
@@ -110,12 +114,11 @@ func (b *Bridge) where(ctx context.Context, w Withdrawal) (Standing, error) {
 		}
 		return s, nil
 	}
-	claims, err := b.roots.covering(ctx, head.Final, w.Block.Height)
-	if err != nil {
-		return Standing{}, err
-	}
-	if len(claims) > 0 {
+	switch _, _, err := b.best(ctx, head.Final, w); {
+	case err == nil:
 		return Standing{Stage: ReadyToProve}, nil
+	case !errors.Is(err, ErrNoOutput) && !errors.Is(err, ErrOutput):
+		return Standing{}, err
 	}
 	due, err := b.roots.due(ctx, head, w.Block)
 	return Standing{Stage: WaitingToProve, ReadyAt: due}, err
@@ -128,36 +131,78 @@ func (b *Bridge) Prove(ctx context.Context, w Withdrawal) (chain.Call, error) {
 	if err != nil {
 		return chain.Call{}, fmt.Errorf("prove %x: %w", w.Hash, err)
 	}
-	claims, err := b.roots.covering(ctx, head.Final, w.Block.Height)
-	if err == nil && len(claims) == 0 {
-		err = ErrNoOutput
-	}
+	c, p, err := b.best(ctx, head.Final, w)
 	if err != nil {
 		return chain.Call{}, fmt.Errorf("prove %x: %w", w.Hash, err)
 	}
-	for _, c := range claims {
-		var data []byte
-		if data, err = b.prove(ctx, w, c); err == nil {
-			return b.plain(data), nil
-		}
+	if p.Value != (chain.Word{31: 1}) {
+		return chain.Call{}, fmt.Errorf("prove %x: %w: block %d does not have it", w.Hash, ErrForeign, c.height)
 	}
-	return chain.Call{}, fmt.Errorf("prove %x: %w", w.Hash, err)
+	data, err := portalABI.Pack("proveWithdrawalTransaction", w.wire, c.index, rootOf(p), p.Nodes)
+	return b.plain(data), err
 }
 
-func (b *Bridge) prove(ctx context.Context, w Withdrawal, c claim) ([]byte, error) {
+// best is the best state that was told below, is true and has the withdrawal.
+func (b *Bridge) best(ctx context.Context, at chain.Block, w Withdrawal) (claim, chain.Proof, error) {
+	claims, err := b.roots.covering(ctx, at, w.Block.Height)
+	if err != nil {
+		return claim{}, chain.Proof{}, err
+	}
+	head, err := b.above.Head(ctx)
+	if err != nil {
+		return claim{}, chain.Proof{}, err
+	}
+	err = ErrNoOutput
+	for _, c := range claims {
+		if c.height > head.Final.Height { // anybody may tell of blocks that are not there
+			continue
+		}
+		p, failed := b.holds(ctx, at, w, c)
+		if failed == nil {
+			return c, p, nil
+		}
+		err = failed
+	}
+	return claim{}, chain.Proof{}, err
+}
+
+// holds proves a withdrawal by a state, if the portal takes that and it is true.
+func (b *Bridge) holds(ctx context.Context, at chain.Block, w Withdrawal, c claim) (chain.Proof, error) {
+	ok, err := b.roots.usable(ctx, at, c)
+	if err != nil {
+		return chain.Proof{}, err
+	}
+	if !ok {
+		return chain.Proof{}, ErrNoOutput
+	}
 	p, err := b.above.Proof(ctx, canonical(passerAbove), w.slot(), c.height)
 	if err != nil {
-		return nil, err
+		return chain.Proof{}, err
 	}
-	type rootProof struct{ Version, StateRoot, MessagePasserStorageRoot, LatestBlockhash [32]byte }
-	root := rootProof{StateRoot: p.State, MessagePasserStorageRoot: p.Storage, LatestBlockhash: common.HexToHash(p.Block.Hash)}
-	if crypto.Keccak256Hash(root.Version[:], root.StateRoot[:], root.MessagePasserStorageRoot[:], root.LatestBlockhash[:]) != c.root {
-		return nil, fmt.Errorf("%w: of block %d", ErrOutput, c.height)
+	if rootOf(p).hash() != c.root {
+		return chain.Proof{}, fmt.Errorf("%w: of block %d", ErrOutput, c.height)
 	}
-	if p.Value != (chain.Word{31: 1}) {
-		return nil, fmt.Errorf("%w: block %d does not have the withdrawal", ErrForeign, c.height)
+	return p, nil
+}
+
+// root is what is told of a block of the rollup, before it is hashed.
+type root struct{ Version, StateRoot, MessagePasserStorageRoot, LatestBlockhash [32]byte }
+
+func rootOf(p chain.Proof) root {
+	return root{StateRoot: p.State, MessagePasserStorageRoot: p.Storage, LatestBlockhash: common.HexToHash(p.Block.Hash)}
+}
+
+func (r root) hash() common.Hash {
+	return crypto.Keccak256Hash(r.Version[:], r.StateRoot[:], r.MessagePasserStorageRoot[:], r.LatestBlockhash[:])
+}
+
+// truth reports whether what was told of the rollup is what our nodes have.
+func (b *Bridge) truth(ctx context.Context, c claim) (bool, error) {
+	p, err := b.above.Proof(ctx, canonical(passerAbove), chain.Word{}, c.height)
+	if err != nil {
+		return false, err
 	}
-	return portalABI.Pack("proveWithdrawalTransaction", w.wire, c.index, root, p.Nodes)
+	return rootOf(p).hash() == c.root, nil
 }
 
 // Finalize is the call that pays a withdrawal out, once it is ready for that.
