@@ -54,6 +54,7 @@ func (l *local) openBase(ctx context.Context, isNew bool) error {
 	if !ok {
 		return errors.New("base: it has no node of its own")
 	}
+	l.net.rollup = l.state.Rollup
 	if !isNew {
 		return nil
 	}
