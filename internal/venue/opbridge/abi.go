@@ -35,6 +35,8 @@ var (
 	messengerABI = mustABI("messenger")
 	passerABI    = mustABI("passer")
 	tokenABI     = mustABI("token")
+	registryABI  = mustABI("registry")
+	linksABI     = mustABI("links")
 )
 
 func mustABI(name string) contract {

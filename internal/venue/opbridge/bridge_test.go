@@ -168,6 +168,34 @@ func (r *rig) down(t opbridge.Transfer, pays bool) {
 	}
 }
 
+func TestContractsThatDoNotBelongTogetherAreFoundAtStart(t *testing.T) {
+	t.Parallel()
+	twice(t, func(t *testing.T, r *rig) {
+		r.both(deep)
+		if err := r.bridge.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		other := newRig(t, r.games)
+		for name, spoil := range map[string]func(p *places){
+			"bridge":    func(p *places) { p.Bridge = p.Messenger },
+			"messenger": func(p *places) { p.Messenger = p.Portal },
+			"portal":    func(p *places) { p.Portal = p.Bridge },
+			"oracle":    func(p *places) { p.Oracle, p.Games = p.Portal, p.Portal },
+		} {
+			at := r.at
+			spoil(&r.at)
+			err := r.over(r.l1.read, r.l2.read).Check(t.Context())
+			if r.at = at; err == nil {
+				t.Errorf("another %s is taken", name)
+			}
+		}
+		// A chain with nothing on it.
+		if err := r.over(r.l1.read, other.l1.read).Check(t.Context()); err == nil {
+			t.Error("another chain is taken for the rollup")
+		}
+	})
+}
+
 func TestWhatTheOtherSideRefusesIsSeen(t *testing.T) {
 	t.Parallel()
 	twice(t, func(t *testing.T, r *rig) {

@@ -18,6 +18,8 @@ type games struct {
 	ask    asker
 	at     common.Address
 	portal common.Address
+	// registry is where it is kept which games are never believed.
+	registry common.Address
 	// truth reports whether what is claimed is what our nodes above have.
 	truth func(ctx context.Context, c claim) (bool, error)
 }
@@ -109,10 +111,19 @@ func (g *games) lost(ctx context.Context, at chain.Block, game common.Address) (
 	if v[0].(uint8) == challengerWins {
 		return true, nil
 	}
-	if v, err = g.ask.ask(ctx, at, portal2ABI, g.portal, "disputeGameBlacklist", game); err != nil {
+	if v, err = g.ask.ask(ctx, at, registryABI, g.registry, "disputeGameBlacklist", game); err != nil || v[0].(bool) {
+		return true, err
+	}
+	// Games that began before the portal was told what to believe are not believed.
+	since, err := g.times(ctx, at, portal2ABI, g.portal, "respectedGameTypeUpdatedAt")
+	if err != nil {
 		return false, err
 	}
-	return v[0].(bool), nil
+	began, err := g.times(ctx, at, gameABI, game, "createdAt")
+	if err != nil {
+		return false, err
+	}
+	return began[0] <= since[0], nil
 }
 
 // due: the next game is begun about as long after the last as that after the one before.

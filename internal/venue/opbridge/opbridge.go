@@ -20,6 +20,9 @@ type Config struct {
 	Portal, Messenger, Bridge chain.Address
 	// Oracle is the L2OutputOracle, or Games the DisputeGameFactory: exactly one of them.
 	Oracle, Games chain.Address
+	// Registry is, beside games, the AnchorStateRegistry, if it is the one that keeps
+	// which games are never believed; zero is that the portal itself does, as it did once.
+	Registry chain.Address
 	// Gas is what the bridge on the other side is given at least; zero is what it takes
 	// with room.
 	Gas uint32
@@ -90,11 +93,56 @@ func New(cfg Config, below Below, above Above) (*Bridge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("where the state of %s is told: %w", cfg.Above, err)
 	}
+	registry := b.portal
+	if !cfg.Registry.IsZero() {
+		if registry, err = address(cfg.Registry); err != nil {
+			return nil, fmt.Errorf("registry of the games of %s: %w", cfg.Above, err)
+		}
+	}
 	ask := asker{b.below}
 	if b.roots = roots(&oracle{ask: ask, at: at, portal: b.portal}); cfg.Oracle.IsZero() {
-		b.roots = &games{ask: ask, at: at, portal: b.portal, truth: b.truth}
+		b.roots = &games{ask: ask, at: at, portal: b.portal, registry: registry, truth: b.truth}
 	}
 	return b, nil
+}
+
+// ErrLinks: contracts of the configuration do not belong together.
+var ErrLinks = errors.New("opbridge: the contracts do not belong together")
+
+// Check asks at start whether the contracts name one another: a mistake in an address is
+// found here, and not by a deposit.
+func (b *Bridge) Check(ctx context.Context) error {
+	told, link := b.cfg.Oracle, "l2Oracle"
+	if told.IsZero() {
+		told, link = b.cfg.Games, "disputeGameFactory"
+	}
+	for _, one := range []struct {
+		on   Below
+		of   common.Address
+		link string
+		want common.Address
+	}{
+		{b.below, b.bridge, "messenger", b.messenger},
+		{b.below, b.bridge, "otherBridge", bridgeAbove},
+		{b.below, b.messenger, "portal", b.portal},
+		{b.below, b.messenger, "otherMessenger", messengerAbove},
+		{b.below, b.portal, link, common.HexToAddress(told.Text())},
+		{b.above, bridgeAbove, "otherBridge", b.bridge},
+		{b.above, messengerAbove, "otherMessenger", b.messenger},
+	} {
+		head, err := one.on.Head(ctx)
+		if err != nil {
+			return err
+		}
+		v, err := ask(ctx, one.on, head.Final, question{linksABI, one.of, one.link, nil})
+		if err != nil {
+			return fmt.Errorf("bridge to %s: %w", b.cfg.Above, err)
+		}
+		if got := v[0].(common.Address); got != one.want {
+			return fmt.Errorf("bridge to %s: %w: %s of %s is %s, and not %s", b.cfg.Above, ErrLinks, one.link, one.of, got, one.want)
+		}
+	}
+	return nil
 }
 
 // Transfer is what a bridge carries.
