@@ -33,8 +33,7 @@ type Rollup struct {
 	Token2 string `json:"token2"`
 }
 
-// rollup reports whether a chain is the rollup of this network. A network that began
-// without one goes on without.
+// rollup reports whether a chain is the rollup of this network.
 func (l *local) rollup(id chain.ID) bool {
 	return id == Base && l.state.Rollup != nil
 }
