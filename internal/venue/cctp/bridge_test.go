@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	dev "ferry/internal/devnet/cctp"
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/quote"
@@ -115,30 +116,116 @@ func TestDollarsGoBothWaysAndSurviveEveryKill(t *testing.T) {
 	}
 }
 
-func TestAnybodyMayMintAndItIsDoneOnce(t *testing.T) {
+func TestAStrangersMintIsOursToo(t *testing.T) {
 	t.Parallel()
-	for name, when := range map[string]struct {
-		before bool // the stranger hands it in before our mint is sent; else instead of it
-		calls  int
-	}{"before ours lands": {true, 3}} {
-		r := newRig(t)
-		own, amount := addressOf(r.hot), n(50_000_000)
-		r.give(0, own, 100_000_000)
-		s, _ := r.step(0, 1, amount)
-		done, calls := r.play(s, amount, func(i int, c chain.Call) {
-			if i == 2 && when.before {
-				tx := r.send(keyFor("stranger"), c.Chain, c.To, c.Data)
-				if fate := r.settled(c.Chain, tx); fate != chain.Final {
-					t.Errorf("%s: the stranger's mint is %s", name, fate)
-				}
+	r := newRig(t)
+	own, amount := addressOf(r.hot), n(50_000_000)
+	r.give(0, own, 100_000_000)
+	s, _ := r.step(0, 1, amount)
+	done, calls := r.play(s, amount, func(i int, c chain.Call) {
+		if i < 2 {
+			return
+		}
+		tx := r.send(keyFor("stranger"), c.Chain, c.To, c.Data) // just before ours
+		if fate := r.settled(c.Chain, tx); fate != chain.Final {
+			t.Errorf("the stranger's mint is %s", fate)
+		}
+	})
+	if done.In != amount || done.Out != amount || len(calls) != 3 || calls[2].Fate != chain.Reverted {
+		t.Errorf("got %+v by %+v", done, calls)
+	}
+	if got := r.balance(sides[1].id, own); got != amount {
+		t.Errorf("%s were minted", got)
+	}
+	// Another does it while nobody asks, and the service is gone with its attesters.
+	known := r.burned(s, amount)
+	m, err := r.venue().Next(t.Context(), s, known)
+	r.ok(err)
+	c := m.(quote.Send).Call
+	r.settled(c.Chain, r.send(keyFor("stranger"), c.Chain, c.To, c.Data))
+	r.attester.Bend(func(a *dev.Answer) { a.Attestation = "0x" + strings.Repeat("11", 130) })
+	if m, err = r.venue().Next(t.Context(), s, known); err != nil || m != (quote.Done{In: amount, Out: amount}) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	// Ours was asked for and never landed: what it held is enough to know.
+	r.attester.Stop(true)
+	known.Calls = append(known.Calls, quote.Sent{Call: c, Fate: chain.Dead})
+	if m, err = r.venue().Next(t.Context(), s, known); err != nil || m != (quote.Done{In: amount, Out: amount}) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	if got := r.balance(sides[1].id, own); got != n(100_000_000) {
+		t.Errorf("%s were minted", got)
+	}
+}
+
+// burned runs a step until its burn is final.
+func (r *rig) burned(s quote.Step, amount money.Amount) quote.Progress {
+	r.t.Helper()
+	known := quote.Progress{In: amount, At: time.Now()}
+	for {
+		m, err := r.venue().Next(r.t.Context(), s, known)
+		r.ok(err)
+		c := m.(quote.Send).Call
+		tx := r.send(r.hot, c.Chain, c.To, c.Data)
+		known.Calls = append(known.Calls, quote.Sent{Call: c, Tx: tx, Fate: r.settled(c.Chain, tx)})
+		if !c.Amount.IsZero() {
+			return known
+		}
+	}
+}
+
+func TestAMintThatNeverLandedIsSentAgainWithoutTheService(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	amount := n(50_000_000)
+	r.give(0, addressOf(r.hot), 100_000_000)
+	s, _ := r.step(0, 1, amount)
+	known := r.burned(s, amount)
+	m, err := r.venue().Next(t.Context(), s, known)
+	r.ok(err)
+	first := m.(quote.Send)
+	r.attester.Stop(true)
+	known.Calls = append(known.Calls, quote.Sent{Call: first.Call, Fate: chain.Dead})
+	if m, err = r.venue().Next(t.Context(), s, known); err != nil || !reflect.DeepEqual(m, first) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	for range 3 { // what only reverts is not paid for without end
+		known.Calls = append(known.Calls, quote.Sent{Call: first.Call, Tx: "0x1", Fate: chain.Reverted})
+	}
+	if m, err = r.venue().Next(t.Context(), s, known); err != nil || reflect.TypeOf(m) != reflect.TypeOf(quote.Wait{}) {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
+func TestABurnThatCanNotBeIsRefusedWhileTheMoneyIsHere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s, _ := r.step(0, 1, n(5_000_000))
+	next := func(known quote.Progress) quote.Move {
+		t.Helper()
+		known.At = time.Now()
+		m, err := r.venue().Next(t.Context(), s, known)
+		r.ok(err)
+		return m
+	}
+	for name, in := range map[string]money.Amount{"nothing": {}, "above the limit": n(10_000_000_000_001)} {
+		if m, ok := next(quote.Progress{In: in}).(quote.Fail); !ok || m.Why == "" {
+			t.Errorf("%s: got %+v", name, m)
+		}
+	}
+	// It has no dollars: what was allowed stands, and the burn reverts.
+	known := quote.Progress{In: n(5_000_000)}
+	for {
+		m := next(known)
+		if f, ok := m.(quote.Fail); ok {
+			if len(known.Calls) != 4 || !strings.Contains(f.Why, "reverted") {
+				t.Errorf("it failed with %q after %d calls", f.Why, len(known.Calls))
 			}
-		})
-		if done.In != amount || done.Out != amount || len(calls) != when.calls || calls[2].Fate != chain.Reverted {
-			t.Errorf("%s: got %+v by %+v", name, done, calls)
+			return
 		}
-		if got := r.balance(sides[1].id, own); got != amount {
-			t.Errorf("%s: %s were minted", name, got)
-		}
+		c := m.(quote.Send).Call
+		tx := r.send(r.hot, c.Chain, c.To, c.Data)
+		known.Calls = append(known.Calls, quote.Sent{Call: c, Tx: tx, Fate: r.settled(c.Chain, tx)})
 	}
 }
 
@@ -148,14 +235,7 @@ func TestAnAttesterThatIsDownSlowOrLiesOnlyCostsTime(t *testing.T) {
 	own, amount := addressOf(r.hot), n(10_000_000)
 	r.give(0, own, 100_000_000)
 	s, _ := r.step(0, 1, amount)
-	known := quote.Progress{In: amount, At: time.Now()}
-	for len(known.Calls) < 2 {
-		m, err := r.venue().Next(t.Context(), s, known)
-		r.ok(err)
-		c := m.(quote.Send).Call
-		tx := r.send(r.hot, c.Chain, c.To, c.Data)
-		known.Calls = append(known.Calls, quote.Sent{Call: c, Tx: tx, Fate: r.settled(c.Chain, tx)})
-	}
+	known := r.burned(s, amount)
 	next := func() quote.Move {
 		t.Helper()
 		m, err := r.venue().Next(t.Context(), s, known)
