@@ -38,7 +38,9 @@ var sides = [2]struct {
 
 var opened atomic.Uint64
 
-func keyFor(name string) *ecdsa.PrivateKey { return must(crypto.ToECDSA(crypto.Keccak256([]byte(name)))) }
+func keyFor(name string) *ecdsa.PrivateKey {
+	return must(crypto.ToECDSA(crypto.Keccak256([]byte(name))))
+}
 
 func addressOf(k *ecdsa.PrivateKey) common.Address { return crypto.PubkeyToAddress(k.PublicKey) }
 
