@@ -61,6 +61,7 @@ var plan = map[string]string{
 	// devnet starts the local chains; only development and tests reach it.
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
+	"devnet/uniswap":    "",
 	"devnet/cctp":       "",
 	"prices":            words + " market",
 	"venue/cctp":        words + " quote market",
@@ -84,12 +85,12 @@ var plan = map[string]string{
 	// nodes makes chains of real nodes ready for the service.
 	"nodes":       below + " " + doors + " daemon front",
 	"serve":       below + " " + doors + " config daemon front nodes",
-	"dev":         below + " " + doors + " daemon front devnet devnet/cctp nodes",
+	"dev":         below + " " + doors + " daemon front devnet devnet/uniswap devnet/cctp nodes",
 	"dev/devtest": "dev",
 	"archtest":    "",
 	"house":       below + " " + doors + " " + helpers + " config daemon",
 	"world":       below + " " + doors + " " + helpers + " config daemon house",
-	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
+	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet devnet/uniswap",
 	"cmd/ferry":   below + " " + doors + " config daemon world front dev serve devnet tail",
 }
 
@@ -109,6 +110,7 @@ var inTests = map[string]string{
 	"family/evm":        "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
+	"devnet/uniswap":    "devnet devnet/devnettest",
 	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
 	"devnet/cctp":       "devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
