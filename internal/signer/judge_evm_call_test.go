@@ -93,7 +93,9 @@ func TestACallOfAContractIsHeldToTheListAndTheWish(t *testing.T) {
 	swap := func(to common.Address, n int64) []byte {
 		return packed(t, "swap", swapArgs{token, to, big.NewInt(n)})
 	}
-	burn := func(domain uint32, to, by [32]byte) []byte { return packed(t, "burn", big.NewInt(5000), domain, to, by) }
+	burn := func(domain uint32, to, by [32]byte) []byte {
+		return packed(t, "burn", big.NewInt(5000), domain, to, by)
+	}
 	wide := func(a common.Address) [32]byte { return common.BytesToHash(a[:]) }
 	for _, c := range []struct {
 		name  string
