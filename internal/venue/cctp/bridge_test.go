@@ -269,7 +269,7 @@ func TestUsersRunABridgeThemselves(t *testing.T) {
 	v := r.venue()
 	b := cctp.Bridge{
 		From: sides[0].id, To: sides[1].id, Depositor: canonical(addressOf(user)), Recipient: canonical(addressOf(keyFor("friend"))),
-		Amount: amount, Tag: cctp.Tag{7},
+		Amount: amount, Tag: cctp.TagOf("ord_7"),
 	}
 	head, err := r.nodes[b.To].Head(t.Context())
 	r.ok(err)
@@ -295,7 +295,7 @@ func TestUsersRunABridgeThemselves(t *testing.T) {
 	run(v.Approve(b))
 	r.attester.Stop(true)
 	f.Burn = run(v.Burn(b))
-	if s := stage(); s.Stage != cctp.Attesting || s.Burned != amount || s.ReadyAt.IsZero() {
+	if s := stage(); s.Stage != cctp.Attesting || s.Burn.Message.Amount != amount || s.Burn.Tx != f.Burn || s.Burn.Index == 0 || s.ReadyAt.IsZero() {
 		t.Errorf("a burn is %+v", s)
 	}
 	r.attester.Stop(false)

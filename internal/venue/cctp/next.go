@@ -170,7 +170,7 @@ func (v *Venue) mintNext(ctx context.Context, r run, burn quote.Sent, now time.T
 	}
 	switch s.Stage {
 	case Minted:
-		return quote.Done{In: s.Burned, Out: s.Mint.Amount}, nil
+		return quote.Done{In: s.Burn.Message.Amount, Out: s.Mint.Amount}, nil
 	case Ready:
 		if reverted+len(f.Mints) >= maxTries || len(r.mints) >= maxMints { // it is looked at again, and whoever mints it ends it
 			return quote.Wait{For: idle, Why: "the mint failed again and again; anybody can hand the message in"}, nil

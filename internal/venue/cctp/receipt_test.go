@@ -3,6 +3,7 @@ package cctp_test
 import (
 	"errors"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -136,14 +137,18 @@ func TestABurnIsReadOutOfAHostileReceipt(t *testing.T) {
 		"of another bridge":         {[]chain.Log{left, sentLog(here, changed(func(m *cctp.Message) { m.Hook = make([]byte, 16) }))}, cctp.ErrNoBurn},
 		"without a tag":             {[]chain.Log{left, sentLog(here, changed(func(m *cctp.Message) { m.Hook = nil }))}, cctp.ErrNoBurn},
 		"more":                      {[]chain.Log{tokenLog(here, alice, minter, n(501)), sentLog(here, changed(func(m *cctp.Message) { m.Amount = n(501) }))}, cctp.ErrNoBurn},
+		"any, more":                 {[]chain.Log{tokenLog(here, alice, minter, n(501)), sentLog(here, changed(func(m *cctp.Message) { m.Amount = n(501) }))}, nil},
+		"any, of another bridge":    {[]chain.Log{left, sentLog(here, changed(func(m *cctp.Message) { m.Hook = make([]byte, 16) }))}, cctp.ErrNoBurn},
 		"by another, of as much":    {[]chain.Log{tokenLog(here, bob, minter, n(500)), sentLog(here, changed(func(m *cctp.Message) { m.Depositor = asWord(bob) }))}, cctp.ErrNoBurn},
 		"a topic too many":          {[]chain.Log{left, func() chain.Log { l := sentLog(here, good); l.Topics = append(l.Topics, chain.Word{}); return l }()}, cctp.ErrNoBurn},
 		"no topics":                 {[]chain.Log{left, func() chain.Log { l := sentLog(here, good); l.Topics = nil; return l }()}, cctp.ErrNoBurn},
 		"a token that says nothing": {[]chain.Log{func() chain.Log { l := left; l.Data = nil; return l }(), sentLog(here, good)}, errAny},
 	} {
-		got, err := cctp.FindBurn(receipt(c.logs...), wanted, here, there)
+		b := wanted
+		b.Any = strings.HasPrefix(name, "any, ")
+		got, err := cctp.FindBurn(receipt(c.logs...), b, here, there)
 		switch {
-		case c.err == nil && (err != nil || got.Message.Amount != n(500) || got.Tx != "0xabc"):
+		case c.err == nil && (err != nil || (got.Message.Amount != n(500) && !b.Any) || got.Tx != "0xabc" || got.Index == 0):
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		case c.err == errAny && err == nil, c.err != nil && c.err != errAny && !errors.Is(err, c.err):
 			t.Errorf("%s: got %+v, %v, want %v", name, got, err, c.err)

@@ -23,6 +23,8 @@ import (
 	"ferry/internal/chain"
 	dev "ferry/internal/devnet/cctp"
 	"ferry/internal/devnet/devnettest"
+	"ferry/internal/family/evm"
+	"ferry/internal/family/rpc"
 	"ferry/internal/money"
 	"ferry/internal/venue/cctp"
 )
@@ -59,7 +61,7 @@ func must[T any](v T, err error) T {
 
 func n(v uint64) money.Amount { return money.FromUint64(v) }
 
-// local reads one local node as the house's readers do with many.
+// local asks a node for what a test wants to know.
 type local struct {
 	t   testing.TB
 	url string
@@ -137,31 +139,16 @@ func (l *local) Receipt(ctx context.Context, tx chain.TxID) (chain.Receipt, erro
 			out.Fate = chain.Reverted
 		}
 	}
-	for _, x := range r.Logs {
-		out.Logs = append(out.Logs, logOf(*x))
-	}
 	return out, nil
 }
 
-func (l *local) Logs(ctx context.Context, q chain.LogQuery) ([]chain.Log, error) {
-	var logs []types.Log
-	err := l.call(ctx, &logs, "eth_getLogs", map[string]any{
-		"fromBlock": hexutil.EncodeUint64(q.From), "toBlock": hexutil.EncodeUint64(q.To),
-		"address": q.Addresses[0].Text(), "topics": []any{common.Hash(q.Topics[0])},
-	})
-	var out []chain.Log
-	for _, x := range logs {
-		out = append(out, logOf(x))
-	}
-	return out, err
-}
+// nobody signs.
+type nobody struct{}
 
-func logOf(x types.Log) chain.Log {
-	out := chain.Log{Address: canonical(x.Address), Data: x.Data, Tx: chain.TxID(x.TxHash.Hex()), Index: uint64(x.Index)}
-	for _, t := range x.Topics {
-		out.Topics = append(out.Topics, chain.Word(t))
-	}
-	return out
+func (nobody) Sign(context.Context, chain.Paper) ([]byte, error) { return nil, errDown }
+
+func (nobody) Address(context.Context, chain.ID, chain.Key) (chain.Address, error) {
+	return canonical(addressOf(keyFor("hot"))), nil
 }
 
 // cheap prices gas at nothing but a unit for each question.
@@ -179,6 +166,7 @@ type rig struct {
 	attester *dev.Attester
 	iris     string
 	nodes    map[chain.ID]*local
+	chains   map[chain.ID]cctp.Chain // as the service reads them
 	cfg      cctp.Config
 	hot      *ecdsa.PrivateKey
 }
@@ -186,7 +174,7 @@ type rig struct {
 // newRig starts both chains, which make blocks by themselves, and puts the bridge on them.
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{t: t, nodes: map[chain.ID]*local{}, hot: keyFor("hot")}
+	r := &rig{t: t, nodes: map[chain.ID]*local{}, chains: map[chain.ID]cctp.Chain{}, hot: keyFor("hot")}
 	rich := hexutil.EncodeBig(new(big.Int).Lsh(big.NewInt(1), 80))
 	alloc := map[string]any{}
 	for _, who := range []string{"hot", "deployer", "user", "stranger"} {
@@ -206,6 +194,9 @@ func newRig(t testing.TB) *rig {
 			t.Fatal(err)
 		}
 		r.nodes[s.id] = &local{t: t, url: c.RPC, id: s.id}
+		r.chains[s.id] = must(evm.New(t.Context(), evm.Config{
+			ID: s.id, Nodes: rpc.Config{URLs: []string{c.RPC, c.RPC}, Need: 2, Timeout: time.Minute}, Tag: "finalized",
+		}, nobody{}))
 		r.spec.Sides = append(r.spec.Sides, dev.Side{RPC: c.RPC, Domain: s.domain})
 	}
 	var err error
@@ -229,11 +220,7 @@ func newRig(t testing.TB) *rig {
 // venue is one that has just been started.
 func (r *rig) venue() *cctp.Venue {
 	r.t.Helper()
-	chains := map[chain.ID]cctp.Chain{}
-	for id, l := range r.nodes {
-		chains[id] = l
-	}
-	v, err := cctp.New(r.cfg, chains, must(cctp.NewIris(r.iris, time.Now)), cheap{})
+	v, err := cctp.New(r.cfg, r.chains, must(cctp.NewIris(r.iris, time.Now)), cheap{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
