@@ -66,7 +66,7 @@ func (v Venues) through(known *chains, inventory *market.Inventory) (market.Venu
 	if len(v.Pools) == 0 {
 		return nil, nil
 	}
-	cfg := market.ThroughConfig{Hubs: v.Hubs, MaxOff: v.MaxOff, Takes: map[chain.ID]time.Duration{}}
+	cfg := market.ThroughConfig{Name: "pools", Hubs: v.Hubs, MaxOff: v.MaxOff, Takes: map[chain.ID]time.Duration{}}
 	pools := map[chain.ID]market.Pools{}
 	for _, c := range known.priced(1) {
 		if p, ok := v.Pools[c.ID]; ok {
@@ -76,7 +76,11 @@ func (v Venues) through(known *chains, inventory *market.Inventory) (market.Venu
 	if len(pools) != len(v.Pools) {
 		return nil, fmt.Errorf("front: there are pools of a chain that is not served")
 	}
-	return market.NewThrough(cfg, pools, inventory)
+	through, err := market.NewThrough(cfg, pools, inventory)
+	if err != nil {
+		return nil, err
+	}
+	return market.NearThrough{Through: through}, nil
 }
 
 // never are the assets that are not ours.
