@@ -114,7 +114,7 @@ var inTests = map[string]string{
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"devnet/uniswap":    "devnet devnet/devnettest",
-	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
+	"venue/cctp":        "devnet devnet/devnettest devnet/cctp family/evm family/rpc",
 	"devnet/cctp":       "devnet devnet/devnettest",
 	"venue/opbridge":    "family/evm family/rpc devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
