@@ -20,8 +20,11 @@ type node interface {
 	Close() error
 }
 
+// others finds a chain that runs by its name; nil where there is none.
+type others func(name string) node
+
 // opener starts a chain. With an empty folder it lives in memory.
-type opener func(ctx context.Context, dir string, spec json.RawMessage) (node, error)
+type opener func(ctx context.Context, dir string, spec json.RawMessage, others others) (node, error)
 
 // kinds are the chains that can be run.
 var kinds = map[string]opener{}
@@ -88,7 +91,7 @@ func (h *host) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var err error
-	n, err = start(context.WithoutCancel(r.Context()), dir, o.Spec)
+	n, err = start(context.WithoutCancel(r.Context()), dir, o.Spec, h.find)
 	if err != nil {
 		refuse(w, fmt.Errorf("start %s: %w", o.Kind, err))
 		return
@@ -97,6 +100,12 @@ func (h *host) open(w http.ResponseWriter, r *http.Request) {
 	h.nodes[name] = n
 	h.mu.Unlock()
 	answer(w, map[string]string{"rpc": n.RPC()})
+}
+
+func (h *host) find(name string) node {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.nodes[name]
 }
 
 func (h *host) shut(w http.ResponseWriter, r *http.Request) {

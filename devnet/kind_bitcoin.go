@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	kinds["bitcoin"] = func(ctx context.Context, dir string, spec json.RawMessage) (node, error) {
+	kinds["bitcoin"] = func(ctx context.Context, dir string, spec json.RawMessage, _ others) (node, error) {
 		return bitcoin.Open(ctx, dir, spec)
 	}
 }

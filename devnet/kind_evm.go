@@ -8,7 +8,10 @@ import (
 )
 
 func init() {
-	kinds["evm"] = func(ctx context.Context, dir string, spec json.RawMessage) (node, error) {
-		return evm.Open(ctx, dir, spec)
+	kinds["evm"] = func(ctx context.Context, dir string, spec json.RawMessage, others others) (node, error) {
+		return evm.Open(ctx, dir, spec, func(name string) *evm.Node {
+			below, _ := others(name).(*evm.Node)
+			return below
+		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	kinds["solana"] = func(ctx context.Context, dir string, spec json.RawMessage) (node, error) {
+	kinds["solana"] = func(ctx context.Context, dir string, spec json.RawMessage, _ others) (node, error) {
 		return solana.Open(ctx, dir, spec)
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 )
 
-// Do moves a lever: mine, reorg, evict, price, fund, send, deploy, auto or head. Those
-// that change the chain answer with its new head.
+// Do moves a lever: mine, reorg, evict, price, fund, send, deploy, auto or head, and of a
+// rollup also rollup, propose and pair. Those that change the chain answer with its new
+// head.
 func (n *Node) Do(ctx context.Context, op string, in json.RawMessage) (any, error) {
 	lever, ok := levers[op]
 	if !ok {
@@ -59,6 +60,9 @@ var levers = map[string]func(ctx context.Context, n *Node, in json.RawMessage) (
 		n.auto(time.Duration(in.EveryMs) * time.Millisecond)
 		return n.head(), nil
 	}),
+	"rollup":  with(func(_ context.Context, n *Node, _ struct{}) (any, error) { return n.card() }),
+	"propose": with(func(ctx context.Context, n *Node, p proposing) (any, error) { return n.after(n.let(ctx, p)) }),
+	"pair":    with(func(ctx context.Context, n *Node, p pairing) (any, error) { return n.pair(ctx, p) }),
 }
 
 // with reads what a lever is given.
@@ -96,6 +100,8 @@ type wish struct {
 	To    *common.Address `json:"to"`
 	Value *hexutil.Big    `json:"value"`
 	Data  hexutil.Bytes   `json:"data"`
+
+	gas uint64 // zero is what anything of ours takes
 }
 
 // sent is a transaction that waits, and the contract that it makes.
@@ -115,9 +121,13 @@ func (n *Node) sendAt(key *ecdsa.PrivateKey, nonce uint64, w wish) (sent, error)
 	if w.Value != nil {
 		value = w.Value.ToInt()
 	}
-	gas := uint64(30_000)
-	if len(w.Data) > 0 {
+	gas := w.gas
+	switch {
+	case gas > 0:
+	case len(w.Data) > 0:
 		gas = 8_000_000
+	default:
+		gas = 30_000
 	}
 	tx, err := types.SignNewTx(key, types.LatestSignerForChainID(new(big.Int).SetUint64(n.spec.ChainID)), &types.DynamicFeeTx{
 		ChainID: new(big.Int).SetUint64(n.spec.ChainID), Nonce: nonce, To: w.To, Value: value, Data: w.Data, Gas: gas,

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/ethereum/go-ethereum/beacon/engine"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/txpool"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -25,6 +26,9 @@ type making struct {
 
 // mine makes blocks on the head.
 func (n *Node) mine(ctx context.Context, m making) error {
+	if err := n.follow(ctx); err != nil {
+		return err
+	}
 	for i := range max(m.N, 1) {
 		if i > 0 {
 			m.Withdrawals = nil
@@ -45,7 +49,7 @@ func (n *Node) mine(ctx context.Context, m making) error {
 			return err
 		}
 	}
-	return nil
+	return n.propose(ctx)
 }
 
 // build makes a block on a parent, checks it by the chain's rules and stores it
@@ -65,7 +69,11 @@ func (n *Node) build(ctx context.Context, parent *types.Header, m making) (*type
 		Parent: parent.Hash(), Timestamp: when, FeeRecipient: m.FeeTo, Random: salt,
 		Withdrawals: withdrawals, BeaconRoot: &common.Hash{},
 	}
-	b, _, err := n.eth.Miner().BuildTestingPayload(args, nil, m.Empty, nil)
+	assemble := n.assemble
+	if n.up != nil {
+		assemble = n.sequence
+	}
+	b, err := assemble(ctx, args, m.Empty)
 	if err != nil {
 		return nil, fmt.Errorf("build on %d: %w", parent.Number, err)
 	}
@@ -73,6 +81,28 @@ func (n *Node) build(ctx context.Context, parent *types.Header, m making) (*type
 		return nil, fmt.Errorf("insert %d: %w", b.NumberU64(), err)
 	}
 	return b, nil
+}
+
+// assemble has the miner make a block of what waits.
+func (n *Node) assemble(_ context.Context, args *miner.BuildPayloadArgs, empty bool) (*types.Block, error) {
+	said, err := n.eth.Miner().BuildTestingPayload(args, nil, empty, nil)
+	if err != nil {
+		return nil, err
+	}
+	return n.unpack(said, args.BeaconRoot)
+}
+
+// unpack reads a block from the form in which the miner hands it over.
+func (n *Node) unpack(said *engine.ExecutionPayloadEnvelope, beacon *common.Hash) (*types.Block, error) {
+	txs, err := engine.DecodeTransactions(said.ExecutionPayload.Transactions)
+	if err != nil {
+		return nil, err
+	}
+	blobs := []common.Hash{}
+	for _, tx := range txs {
+		blobs = append(blobs, tx.BlobHashes()...)
+	}
+	return engine.ExecutableDataToBlock(*said.ExecutionPayload, blobs, beacon, said.Requests, n.eth.BlockChain().Config())
 }
 
 // adopt makes a block the head, and tells what is final.
@@ -107,10 +137,23 @@ func (n *Node) reorg(ctx context.Context, depth int, lose bool) error {
 	if depth < 1 || uint64(depth) > head {
 		return fmt.Errorf("there are no %d blocks to orphan", depth)
 	}
-	ancestor := chain.GetHeaderByNumber(head - uint64(depth))
+	if err := n.branch(ctx, head-uint64(depth), lose); err != nil {
+		return err
+	}
+	return n.propose(ctx)
+}
+
+// branch replaces every block above a height by one more empty one.
+func (n *Node) branch(ctx context.Context, from uint64, lose bool) error {
+	chain := n.eth.BlockChain()
+	head := chain.CurrentBlock().Number.Uint64()
 	var txs []*types.Transaction
-	for h := ancestor.Number.Uint64() + 1; h <= head && !lose; h++ {
-		txs = append(txs, chain.GetBlockByNumber(h).Transactions()...)
+	for h := from + 1; h <= head && !lose; h++ {
+		for _, tx := range chain.GetBlockByNumber(h).Transactions() {
+			if !tx.IsDepositTx() { // those come from below again
+				txs = append(txs, tx)
+			}
+		}
 	}
 	if err := n.eth.TxPool().Sync(); err != nil {
 		return err
@@ -118,10 +161,10 @@ func (n *Node) reorg(ctx context.Context, depth int, lose bool) error {
 	txs = append(txs, n.waiting()...)
 	// A pool that still has them would put them into the branch, or keep what is lost.
 	n.eth.TxPool().Clear()
-	parent := ancestor
+	parent := chain.GetHeaderByNumber(from)
 	var b *types.Block
 	var err error
-	for range depth + 1 {
+	for range head - from + 1 {
 		if b, err = n.build(ctx, parent, making{Empty: true}); err != nil {
 			return err
 		}

@@ -38,6 +38,8 @@ type Spec struct {
 	Faucet string `json:"faucet"`
 	// Alloc are accounts that are there from the first block.
 	Alloc map[common.Address]Account `json:"alloc"`
+	// Rollup makes it a rollup of another chain that runs here; nil is a chain by itself.
+	Rollup *Rollup `json:"rollup"`
 }
 
 // Account is what an account has from the first block.
@@ -63,13 +65,17 @@ type Node struct {
 	faucet *ecdsa.PrivateKey
 	crowd  *ecdsa.PrivateKey
 
+	up *above // what a rollup knows of the chain below it; nil is no rollup
+
 	mu    sync.Mutex // one lever at a time
+	gone  bool       // it was closed
 	price uint64     // how many times the price at the start is asked
 	stop  func()     // ends mining by itself; nil if it does not
 }
 
-// Open starts a chain; with an empty folder it lives in memory.
-func Open(_ context.Context, dir string, raw json.RawMessage) (*Node, error) {
+// Open starts a chain; with an empty folder it lives in memory. A rollup finds the chain
+// below it by its name.
+func Open(ctx context.Context, dir string, raw json.RawMessage, find func(name string) *Node) (*Node, error) {
 	n := &Node{price: 1}
 	if err := json.Unmarshal(raw, &n.spec); err != nil {
 		return nil, fmt.Errorf("spec: %w", err)
@@ -83,6 +89,11 @@ func Open(_ context.Context, dir string, raw json.RawMessage) (*Node, error) {
 	}
 	if n.crowd, err = keyOf("", crowdKey); err != nil {
 		return nil, err
+	}
+	if n.spec.Rollup != nil {
+		if n.up, err = raise(ctx, n.spec, find); err != nil {
+			return nil, fmt.Errorf("rollup of %s: %w", n.spec.Rollup.Of, err)
+		}
 	}
 	if err := n.start(dir); err != nil {
 		if n.stack != nil {
@@ -119,8 +130,12 @@ func (n *Node) start(dir string) error {
 	if n.stack, err = node.New(&nc); err != nil {
 		return err
 	}
+	genesis, err := n.genesis()
+	if err != nil {
+		return err
+	}
 	ec := ethconfig.Defaults
-	ec.NetworkId, ec.Genesis, ec.SyncMode = n.spec.ChainID, n.genesis(), ethconfig.FullSync
+	ec.NetworkId, ec.Genesis, ec.SyncMode = n.spec.ChainID, genesis, ethconfig.FullSync
 	// Every state is kept, so that proofs and traces of any block can be asked for.
 	ec.StateScheme, ec.NoPruning, ec.LogNoHistory = rawdb.HashScheme, true, true
 	ec.TransactionHistory = 0
@@ -146,11 +161,10 @@ func (n *Node) start(dir string) error {
 }
 
 // genesis has every fork that is released, and nothing that is not.
-func (n *Node) genesis() *core.Genesis {
+func (n *Node) genesis() (*core.Genesis, error) {
 	config := *params.AllDevChainProtocolChanges
 	config.ChainID = new(big.Int).SetUint64(n.spec.ChainID)
-	config.BogotaTime, config.AmsterdamTime = nil, nil
-	alloc := core.SystemContractAllocs()
+	alloc := system()
 	for at, a := range n.spec.Alloc {
 		balance := new(big.Int)
 		if a.Balance != nil {
@@ -162,8 +176,22 @@ func (n *Node) genesis() *core.Genesis {
 	for _, k := range []*ecdsa.PrivateKey{n.faucet, n.crowd} {
 		alloc[crypto.PubkeyToAddress(k.PublicKey)] = types.Account{Balance: rich}
 	}
-	return &core.Genesis{
+	g := &core.Genesis{
 		Config: &config, GasLimit: gasLimit, Timestamp: bornAt, Alloc: alloc, BaseFee: big.NewInt(gwei),
+	}
+	if n.up == nil {
+		return g, nil
+	}
+	return g, n.up.adapt(g)
+}
+
+// system are the contracts that the rules of the chain themselves call.
+func system() types.GenesisAlloc {
+	return types.GenesisAlloc{
+		params.BeaconRootsAddress:        {Nonce: 1, Code: params.BeaconRootsCode, Balance: common.Big0},
+		params.HistoryStorageAddress:     {Nonce: 1, Code: params.HistoryStorageCode, Balance: common.Big0},
+		params.WithdrawalQueueAddress:    {Nonce: 1, Code: params.WithdrawalQueueCode, Balance: common.Big0},
+		params.ConsolidationQueueAddress: {Nonce: 1, Code: params.ConsolidationQueueCode, Balance: common.Big0},
 	}
 }
 
@@ -175,5 +203,6 @@ func (n *Node) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.rest()
+	n.gone = true
 	return n.stack.Close()
 }

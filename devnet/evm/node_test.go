@@ -12,7 +12,7 @@ import (
 
 func open(t *testing.T, dir string) *Node {
 	t.Helper()
-	n, err := Open(t.Context(), dir, json.RawMessage(`{"chainId":7,"finalDepth":2}`))
+	n, err := Open(t.Context(), dir, json.RawMessage(`{"chainId":7,"finalDepth":2}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

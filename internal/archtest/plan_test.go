@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -62,7 +62,9 @@ var plan = map[string]string{
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
 	"devnet/uniswap":    "",
+	"devnet/cctp":       "",
 	"prices":            words + " market",
+	"venue/cctp":        words + " quote market",
 	"hooks/post":        words + " hooks",
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
@@ -83,7 +85,7 @@ var plan = map[string]string{
 	// nodes makes chains of real nodes ready for the service.
 	"nodes":       below + " " + doors + " daemon front",
 	"serve":       below + " " + doors + " config daemon front nodes",
-	"dev":         below + " " + doors + " daemon front devnet devnet/uniswap nodes",
+	"dev":         below + " " + doors + " daemon front devnet devnet/uniswap devnet/cctp nodes",
 	"dev/devtest": "dev",
 	"archtest":    "",
 	"house":       below + " " + doors + " " + helpers + " config daemon",
@@ -109,6 +111,8 @@ var inTests = map[string]string{
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"devnet/uniswap":    "devnet devnet/devnettest",
+	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
+	"devnet/cctp":       "devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",

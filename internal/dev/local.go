@@ -51,6 +51,8 @@ type state struct {
 	Tokens map[chain.ID]ref `json:"tokens"`
 	// Sweepers bring deposits home, by chain.
 	Sweepers map[chain.ID]string `json:"sweepers"`
+	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
+	Rollup *Rollup `json:"rollup,omitempty"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
 	// start, and so everything does.
 	Simulated []chain.ID `json:"simulated"`

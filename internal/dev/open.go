@@ -3,11 +3,9 @@ package dev
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ferry/internal/chain"
@@ -27,17 +25,16 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 		return err
 	}
 	l.rpcs, l.roots = map[chain.ID]string{}, map[chain.ID]string{}
-	for _, one := range []struct {
-		id   chain.ID
-		name string
-		what string
-	}{{Ethereum, "ethereum", "Ethereum: geth"}, {Base, "base", "Base: a second geth"}} {
-		if !l.wanted(one.id) {
-			continue
+	if l.wanted(Ethereum) {
+		l.opts.Say("starting Ethereum: geth")
+		if err := l.openEVM(ctx, Ethereum, "ethereum", isNew); err != nil {
+			return fmt.Errorf("ethereum: %w", err)
 		}
-		l.opts.Say("starting " + one.what)
-		if err := l.openEVM(ctx, one.id, one.name, isNew); err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
+	}
+	if l.wanted(Base) {
+		l.opts.Say("starting Base: a second geth, which is a rollup of the first")
+		if err := l.openBase(ctx, isNew); err != nil {
+			return err
 		}
 	}
 	if l.wanted(Bitcoin) {
@@ -91,8 +88,7 @@ func (l *local) openKeys() error {
 }
 
 func (l *local) openEVM(ctx context.Context, id chain.ID, name string, isNew bool) error {
-	_, text, _ := strings.Cut(string(id), ":")
-	on, err := l.launch(ctx, name, "evm", map[string]any{"chainId": json.Number(text), "finalDepth": localDepth})
+	on, err := l.launch(ctx, name, "evm", l.specOf(id))
 	if err != nil {
 		return err
 	}
@@ -206,6 +202,9 @@ func (l *local) adapter(t desk.Chain) nodes.Config {
 		// Whoever makes its blocks takes nothing below it, and empty blocks do not show that.
 		MinTip: money.FromUint64(1_000_000_000), Sweeper: l.state.Sweepers[t.ID],
 		Genesis: l.roots[t.ID], Log: l.log, Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: t.Confirmations}, {Confirmations: t.Confirmations + 1, Finalized: true}},
+	}
+	if l.rollup(t.ID) { // its blocks hold what came from below, which the library cannot read
+		cfg.Verify, cfg.GasOracle = false, l.state.Rollup.Fees
 	}
 	if t.Family == chain.Bitcoin {
 		cfg.Network = "regtest"

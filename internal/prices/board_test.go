@@ -47,6 +47,8 @@ type source struct {
 
 func (s *source) Name() string { return s.name }
 
+func (s *source) Kind() prices.Kind { return prices.Exchange }
+
 func (s *source) Prices(_ context.Context, now time.Time) (map[string]prices.Quote, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +112,7 @@ func must(t testing.TB, b *prices.Board, now time.Time, want string) {
 		return
 	}
 	f := fault.Of(err)
-	if err == nil || f.Code != "provider_unavailable" || f.Kind != fault.Unavailable || !strings.Contains(f.Text, "BTC") || !p.IsZero() {
+	if err == nil || f.Code != "pair_unavailable" || f.Kind != fault.Unavailable || !strings.Contains(f.Text, "BTC") || !p.IsZero() {
 		t.Fatalf("got %s, %v, want none", p, err)
 	}
 	want = "5" // until the sources are asked again

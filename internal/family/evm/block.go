@@ -30,6 +30,9 @@ type fact struct {
 	Each    *uint256.Int // what a unit of gas cost by the receipt; nil is by the rules of the base fee
 	Beside  *uint256.Int // what a rollup took beside the gas; nil is nothing
 	Logs    []*types.Log
+	From    *common.Address // who sent it, as a quorum says; nil is by the signature
+
+	tx *types.Transaction // itself, where it is proven
 }
 
 // block is a block with what its transactions did.
@@ -152,7 +155,7 @@ func (c *Chain) prove(h header, body *body, receipts []*types.Receipt) (*block, 
 		// The hash and the place of a receipt are not under its root; the transaction's are.
 		b.facts[i] = fact{
 			Hash: tx.Hash(), To: tx.To(), Value: value, Data: tx.Data(), OK: r.Status == types.ReceiptStatusSuccessful,
-			GasUsed: r.CumulativeGasUsed - before, Logs: r.Logs,
+			GasUsed: r.CumulativeGasUsed - before, Logs: r.Logs, tx: tx,
 		}
 		before = r.CumulativeGasUsed
 	}
@@ -186,6 +189,7 @@ func inOrder[T any](list []T, index func(T) int) []T {
 // transactions it has.
 type plainTx struct {
 	Hash  common.Hash     `json:"hash"`
+	From  *common.Address `json:"from"`
 	To    *common.Address `json:"to"`
 	Value *hexutil.U256   `json:"value"`
 	Input hexutil.Bytes   `json:"input"`
@@ -246,12 +250,13 @@ func (c *Chain) plain(ctx context.Context, n *rpc.Node, h header) (*block, error
 	b := &block{header: h, facts: make([]fact, len(body.Transactions))}
 	for i, tx := range body.Transactions {
 		r, ok := of[tx.Hash]
-		if !ok || tx.Value == nil {
-			return nil, fmt.Errorf("%w: a transaction has no receipt", ErrForged)
+		if !ok || tx.Value == nil || tx.From == nil {
+			return nil, fmt.Errorf("%w: a transaction has no receipt or no sender", ErrForged)
 		}
 		b.facts[i] = fact{
 			Hash: tx.Hash, To: tx.To, Value: (*uint256.Int)(tx.Value), Data: tx.Input, OK: r.Status == 1,
 			GasUsed: uint64(r.GasUsed), Each: (*uint256.Int)(r.Each), Beside: (*uint256.Int)(r.L1Fee), Logs: r.Logs,
+			From: tx.From,
 		}
 	}
 	return b, nil

@@ -38,6 +38,12 @@
 //
 // Balances are those of a block that a quorum has on its branch, and of no other.
 //
+// Contracts. What a contract answers is what a quorum says of one block that it has; a
+// refusal of the contract is an answer, and a node's trouble never is one. What a
+// transaction said is read from its receipt under the root of a header, whoever sent it.
+// What was said in a span of blocks is what a quorum tells that has the span whole.
+//
 // It must never hold a key, never believe fewer nodes than the rule says, and never take
-// an error for the answer that something is not there. It is woken by watch and send.
+// an error for the answer that something is not there. It is woken by watch, send,
+// venues and prices.
 package evm

@@ -1,8 +1,12 @@
 package evm
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
+
+	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"ferry/internal/family/rpc"
 )
@@ -31,7 +35,43 @@ var (
 	ErrBehind = errors.New("evm: the node does not have that block")
 	// ErrMismatch: payments that nodes agree on do not add up to what the state proves.
 	ErrMismatch = errors.New("evm: the payments do not add up to the balance")
+	// ErrReverted: a contract refused what it was asked. It is an answer, which a quorum
+	// gave; Revert has its words.
+	ErrReverted = errors.New("evm: the contract reverted")
 )
+
+// Revert is a refusal of a contract with what it said, as its ABI encodes it; Data is
+// empty where it said nothing, or where nodes do not tell the same.
+type Revert struct{ Data []byte }
+
+func (r *Revert) Error() string {
+	const most = 68 // a selector and two words
+	return fmt.Sprintf("%s: %x", ErrReverted, r.Data[:min(len(r.Data), most)])
+}
+
+func (r *Revert) Unwrap() error { return ErrReverted }
+
+// refusal reads the refusal of a contract from what a node answered; false is that it is
+// none. Running out of gas is none: how much a question may burn is each node's own rule.
+func refusal(err error) (data string, is bool) {
+	var said *rpc.Error
+	if !errors.As(err, &said) {
+		return "", false
+	}
+	text := strings.ToLower(said.Message)
+	if said.Code != reverted && !strings.Contains(text, "revert") && !strings.Contains(text, "invalid opcode") {
+		return "", false
+	}
+	var told string
+	if json.Unmarshal(said.Data, &told) != nil {
+		return "", true
+	}
+	b, err := hexutil.Decode(strings.TrimPrefix(told, "Reverted "))
+	if err != nil {
+		return "", true
+	}
+	return string(b), true
+}
 
 // sayings are parts of the texts of geth, Erigon, Nethermind, Besu and Reth.
 var sayings = []struct {

@@ -35,12 +35,7 @@ func (c *Chain) Fate(ctx context.Context, a chain.Attempt) (chain.Status, error)
 	if err != nil {
 		return chain.Status{}, err
 	}
-	said := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (standing, error) {
-		return c.standing(ctx, n, tx.Hash(), e.final)
-	})
-	where, err := quorum.Agree(c.pool.Rule(), said, func(a, b standing) bool {
-		return a.landed == b.landed && a.height == b.height && a.hash == b.hash // mempools are never quite equal
-	})
+	where, err := c.whereabouts(ctx, tx.Hash(), e.final)
 	if err != nil {
 		return chain.Status{}, fmt.Errorf("fate of %s: %w", a.Tx, err)
 	}
@@ -54,16 +49,37 @@ func (c *Chain) Fate(ctx context.Context, a chain.Attempt) (chain.Status, error)
 	if n > tx.Nonce() {
 		return chain.Status{Fate: chain.Dead}, nil
 	}
+	return chain.Status{Fate: where.waiting()}, nil
+}
+
+// waiting is the fate of what is in no block.
+func (s standing) waiting() chain.Fate {
+	if s.pending {
+		return chain.Pending
+	}
+	return chain.Missing
+}
+
+// whereabouts is where a transaction stands as a quorum says whose nodes all have the
+// anchor. Pending is what a quorum has in its mempools.
+func (c *Chain) whereabouts(ctx context.Context, tx common.Hash, anchor header) (standing, error) {
+	said := rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (standing, error) {
+		return c.standing(ctx, n, tx, anchor)
+	})
+	where, err := quorum.Agree(c.pool.Rule(), said, func(a, b standing) bool {
+		return a.landed == b.landed && a.height == b.height && a.hash == b.hash // mempools are never quite equal
+	})
+	if err != nil {
+		return standing{}, err
+	}
 	waits := 0
 	for _, s := range said {
 		if s.Err == nil && s.Value.pending {
 			waits++
 		}
 	}
-	if waits >= c.pool.Rule().Need() {
-		return chain.Status{Fate: chain.Pending}, nil
-	}
-	return chain.Status{Fate: chain.Missing}, nil
+	where.pending = waits >= c.pool.Rule().Need()
+	return where, nil
 }
 
 // standing asks one node. The anchor is asked first, so that what follows is of a
@@ -107,17 +123,11 @@ func (c *Chain) standing(ctx context.Context, n *rpc.Node, tx common.Hash, ancho
 // landed judges a transaction that a quorum has in a block. What it did is read from
 // the block itself, where the roots of the header prove it.
 func (c *Chain) landed(ctx context.Context, tx *types.Transaction, where standing, final header) (chain.Status, error) {
-	h, err := c.height(ctx, where.height)
+	b, err := c.holding(ctx, where)
 	if err != nil {
 		return chain.Status{}, err
 	}
-	if !h.ok || h.Hash != where.hash.Hex() {
-		return chain.Status{}, fmt.Errorf("%w: its block is not on the branch", quorum.ErrUnknown)
-	}
-	b, err := c.load(ctx, h.Hash)
-	if err != nil {
-		return chain.Status{}, err
-	}
+	h := b.header
 	for _, f := range b.facts {
 		if f.Hash != tx.Hash() {
 			continue
@@ -143,6 +153,18 @@ func (c *Chain) landed(ctx context.Context, tx *types.Transaction, where standin
 		return s, nil
 	}
 	return chain.Status{}, fmt.Errorf("%w: the block of %s does not have it", ErrForged, tx.Hash())
+}
+
+// holding is the block that a transaction stands in, with all that is in it.
+func (c *Chain) holding(ctx context.Context, where standing) (*block, error) {
+	h, err := c.height(ctx, where.height)
+	if err != nil {
+		return nil, err
+	}
+	if !h.ok || h.Hash != where.hash.Hex() {
+		return nil, fmt.Errorf("%w: its block is not on the branch", quorum.ErrUnknown)
+	}
+	return c.load(ctx, h.Hash)
 }
 
 // paid is what a unit of gas cost in a block.

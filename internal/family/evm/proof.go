@@ -9,9 +9,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
-	"github.com/ethereum/go-ethereum/ethdb/memorydb"
 	"github.com/ethereum/go-ethereum/rlp"
-	"github.com/ethereum/go-ethereum/trie"
 	"github.com/holiman/uint256"
 
 	"ferry/internal/family/quorum"
@@ -75,15 +73,9 @@ func (s *scan) proofs(ctx context.Context, n *rpc.Node, parent header, hands []*
 
 // verify reads an account from a proof that leads to it from the root of the state.
 func verify(root common.Hash, addr common.Address, nodes []hexutil.Bytes) (account, error) {
-	db := memorydb.New()
-	for _, n := range nodes {
-		if err := db.Put(crypto.Keccak256(n), n); err != nil {
-			return account{}, err
-		}
-	}
-	value, err := trie.VerifyProof(root, crypto.Keccak256(addr[:]), db)
+	value, err := follow(root, crypto.Keccak256(addr[:]), nodes)
 	if err != nil {
-		return account{}, fmt.Errorf("%w: its proof leads nowhere: %w", ErrForged, err)
+		return account{}, err
 	}
 	if value == nil { // proven that nobody was ever there
 		return account{code: types.EmptyCodeHash}, nil

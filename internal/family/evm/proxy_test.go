@@ -128,6 +128,9 @@ type view struct {
 	bend    func(q *question, result any) any
 }
 
+// rebuff is what a lie answers that is an error.
+type rebuff map[string]any
+
 var failed = map[string]any{"code": -32000, "message": "the node failed"}
 
 func (v *view) answer(q *question) reply {
@@ -162,6 +165,10 @@ func (v *view) answer(q *question) reply {
 	must0(json.Unmarshal(said.Result, &result))
 	if v.bend != nil {
 		result = v.bend(q, result)
+	}
+	if no, ok := result.(rebuff); ok {
+		out.Error = no
+		return out
 	}
 	out.Result = must(json.Marshal(v.twist(q, result)))
 	return out
