@@ -16,6 +16,9 @@ var ErrNone = errors.New("route: no way for this amount")
 // it, and others for a part.
 var looks = [...]float64{1, 1.0 / 4, 1.0 / 20}
 
+// most is how many ways are compared.
+const most = (len(looks) + 1) * kept
+
 // Find is the best way that there is for an ask.
 func (g *Graph) Find(a *Ask) (Found, error) {
 	if a.In == a.Out || a.Amount.IsZero() || a.In < 0 || a.Out < 0 || a.In >= len(g.from) || a.Out >= len(g.from) {
@@ -24,24 +27,37 @@ func (g *Graph) Find(a *Ask) (Found, error) {
 	amount := Float(&a.Amount)
 	w := borrow(len(g.from))
 	defer works.Put(w)
-	var cands [len(looks) * kept]track
-	n := 0
+	sp := splitter{g: g, amount: amount, exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way)}
+	var cands [most]track
+	sp.cands = cands[:0]
 	for _, part := range looks {
-		s := search{g: g, in: int32(a.In), out: int32(a.Out), exactIn: a.ExactIn, amount: amount * part, hop: Float(&a.Hop) * part} //nolint:gosec // numbers of tokens
-		s.run(w)
-		for i := range s.n {
-			if known(cands[:n], &s.best[i]) {
-				continue
-			}
-			cands[n] = s.best[i]
-			n++
-		}
+		sp.look(a, w, part, nil)
 	}
-	if n == 0 {
+	if len(sp.cands) == 0 {
 		return Found{}, ErrNone
 	}
-	sp := splitter{g: g, amount: amount, exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way), cands: cands[:n]}
-	return g.settle(a, &sp)
+	top := sp.best()
+	// The best ways of all may crowd out what would go well beside them.
+	if n := len(sp.cands); top[0].n < maxWays {
+		if sp.look(a, w, looks[len(looks)-1], &top[0]); len(sp.cands) > n {
+			top = sp.best()
+		}
+	}
+	return g.settle(a, &sp, top)
+}
+
+// look adds the best ways for a part of the amount, which take no pool of others.
+func (s *splitter) look(a *Ask, w *work, part float64, beside *plan) {
+	f := search{
+		g: s.g, in: int32(a.In), out: int32(a.Out), exactIn: a.ExactIn, //nolint:gosec // numbers of tokens
+		amount: s.amount * part, hop: s.hop * part, ban: beside,
+	}
+	f.run(w)
+	for i := range f.n {
+		if !known(s.cands, &f.best[i]) {
+			s.cands = append(s.cands, f.best[i])
+		}
+	}
 }
 
 func known(all []track, t *track) bool {
@@ -64,9 +80,8 @@ func (t *track) same(o *track) bool {
 
 // settle prices what was chosen. A split must be better than one way alone also when it
 // is priced exactly, and what can not be priced gives way to the next.
-func (g *Graph) settle(a *Ask, sp *splitter) (best Found, err error) {
+func (g *Graph) settle(a *Ask, sp *splitter, top [3]plan) (best Found, err error) {
 	err = ErrNone
-	top := sp.best()
 	for i := range top {
 		if math.IsInf(top[i].worth, -1) || i > 0 && err == nil && top[0].n == 1 {
 			continue

@@ -14,8 +14,8 @@ const (
 	maxHops = 3
 	maxWays = 4
 	breadth = 96 // of the deepest pools of a token, for ways that only pass through it
-	kept    = 12 // ways that are kept while looking, for each amount that is looked with
-	alike   = 3  // of them with the same first pool, and with the same last one
+	kept    = 14 // ways that are kept while looking, for each amount that is looked with
+	alike   = 4  // of them with the same first pool, and with the same last one
 )
 
 // Edge is a pool between two tokens, which have numbers. It is of one of the versions.

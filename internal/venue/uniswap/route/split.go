@@ -25,6 +25,15 @@ type plan struct {
 	worth float64
 }
 
+func (p *plan) taken(t *track) bool {
+	for i := range p.n {
+		if p.ways[i].shares(t) {
+			return true
+		}
+	}
+	return false
+}
+
 // splitter splits one amount over candidates.
 type splitter struct {
 	g        *Graph
@@ -33,11 +42,13 @@ type splitter struct {
 	hop, way float64
 	cands    []track
 	// table is what each candidate is worth for each number of parts, without gas.
-	table [len(looks) * kept][grid + 1]float64
+	table [most][grid + 1]float64
+	rows  int // of it that are filled
 }
 
 // set is some of the candidates, and the best split of the grid over them.
 type set struct {
+	mask  uint64 // which of them
 	ways  [maxWays]uint8
 	parts [maxWays]uint8
 	n     int
@@ -51,9 +62,9 @@ func (s *splitter) value(t *track, part float64) float64 {
 	return s.g.value(t, s.amount*part, s.exactIn)
 }
 
-// best is the best split, and the best way alone.
-func (s *splitter) best() (top [2]plan) {
-	for i := range s.cands {
+// best is the best split, the same as the grid had it, and the best way alone.
+func (s *splitter) best() (top [3]plan) {
+	for i := s.rows; i < len(s.cands); i++ {
 		for k := 1; k <= grid; k++ {
 			v := s.value(&s.cands[i], float64(k)/grid)
 			s.table[i][k] = v
@@ -64,9 +75,10 @@ func (s *splitter) best() (top [2]plan) {
 			}
 		}
 	}
+	s.rows = len(s.cands)
 	sets := make([]set, 0, beam)
 	for i := range s.cands {
-		sets = keep(sets, s.fill(set{ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
+		sets = keep(sets, s.fill(set{mask: 1 << i, ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
 	}
 	// A way that can not take all may be part of a split that can.
 	one := sets[0]
@@ -76,8 +88,9 @@ func (s *splitter) best() (top [2]plan) {
 		next := room[:0]
 		for _, from := range sets {
 			for i := range s.cands {
-				if s.free(&from, i) {
+				if s.free(&from, i) && !tried(next, from.mask|1<<i) {
 					more := from
+					more.mask |= 1 << i
 					more.ways[n] = uint8(i) //nolint:gosec // few
 					more.n++
 					next = keep(next, s.fill(more))
@@ -92,7 +105,9 @@ func (s *splitter) best() (top [2]plan) {
 		}
 		sets, room = next, sets
 	}
-	top[0], top[1] = s.refine(&best), s.refine(&one)
+	top[1], top[2] = s.plan(&best), s.plan(&one)
+	top[0] = top[1]
+	s.refine(&top[0])
 	return top
 }
 
@@ -111,8 +126,17 @@ func keep(sets []set, x set) []set {
 	return sets
 }
 
-// free reports whether a candidate may be added to a set: sets are made in one order
-// only, and share no pool.
+// tried reports whether a set is there already, made in another order.
+func tried(sets []set, mask uint64) bool {
+	for i := range sets {
+		if sets[i].mask == mask {
+			return true
+		}
+	}
+	return false
+}
+
+// free reports whether a candidate may be added to a set, whose ways share no pool.
 func (s *splitter) free(x *set, i int) bool {
 	for k := range x.n {
 		if int(x.ways[k]) == i || s.cands[x.ways[k]].shares(&s.cands[i]) {
@@ -165,10 +189,10 @@ func (x *set) score() float64 {
 	return x.worth
 }
 
-// refine moves ever smaller parts from one way to another while that is worth more.
-func (s *splitter) refine(x *set) (p plan) {
-	if math.IsInf(x.worth, -1) {
-		return plan{worth: x.worth}
+// plan is a set as it will be priced.
+func (s *splitter) plan(x *set) (p plan) {
+	if p.worth = x.worth; math.IsInf(x.worth, -1) {
+		return p
 	}
 	for k := range x.n {
 		if x.parts[k] > 0 {
@@ -177,6 +201,11 @@ func (s *splitter) refine(x *set) (p plan) {
 			p.n++
 		}
 	}
+	return p
+}
+
+// refine moves ever smaller parts from one way to another while that is worth more.
+func (s *splitter) refine(p *plan) {
 	for step := 0.5 / grid; p.n > 1 && step > finest; step /= 2 {
 		for again := true; again; {
 			again = false
@@ -187,8 +216,6 @@ func (s *splitter) refine(x *set) (p plan) {
 			}
 		}
 	}
-	p.worth = x.worth
-	return p
 }
 
 func (s *splitter) move(from, to *share, step float64) bool {

@@ -29,6 +29,7 @@ type search struct {
 	exactIn bool
 	amount  float64
 	hop     float64
+	ban     *plan       // ways whose pools are taken; nil is none
 	best    [kept]track // the best first
 	n       int
 }
@@ -104,6 +105,9 @@ func (s *search) offer(hops ...half) {
 	}
 	var t track
 	t.n = copy(t.hops[:], hops)
+	if s.ban != nil && s.ban.taken(&t) {
+		return
+	}
 	t.worth = s.g.value(&t, s.amount, s.exactIn) - s.hop*float64(t.n)
 	if math.IsInf(t.worth, -1) || t.worth <= floor {
 		return
