@@ -113,3 +113,25 @@ func Float(x *uint256.Int) float64 {
 	const word = 1 << 32 * 1 << 32
 	return ((float64(x[3])*word+float64(x[2]))*word+float64(x[1]))*word + float64(x[0])
 }
+
+// Rate is about what a unit of one token is worth in another, by the deepest pools that
+// lead there in one hop or two; zero is that none do.
+func (g *Graph) Rate(in, out int) float64 {
+	deep, rate := 0.0, 0.0
+	for i, a := range g.from[in] {
+		if int(a.to) == out {
+			return a.rate
+		}
+		if i >= breadth {
+			continue
+		}
+		next := g.from[a.to]
+		for _, b := range next[:min(len(next), breadth)] {
+			// As deep as the thinner of both, in what is paid in.
+			if depth := min(a.depth, b.depth/a.rate); int(b.to) == out && depth > deep {
+				deep, rate = depth, a.rate*b.rate
+			}
+		}
+	}
+	return rate
+}
