@@ -209,7 +209,7 @@ func (r *rig) mint(a, b common.Address, fee uint32, size int64, wide int32) {
 
 func (r *rig) config() uniswap.Config {
 	cfg := uniswap.Config{
-		Chain: chainID, Own: canonical(r.wallet.Address()), Router: canonical(r.u.Router), Wrapped: canonical(r.u.WETH),
+		Chain: chainID, Own: canonical(r.wallet.Address()), Router: canonical(r.u.Router), Wrapped: canonical(r.u.WETH), Multicall: canonical(r.u.Multicall),
 		MaxAge: time.Hour, Poll: time.Second, Check: time.Nanosecond, Patience: time.Hour,
 		Noticed: func(n uniswap.Notice) { r.Errorf("noticed: %+v", n) },
 	}
@@ -221,7 +221,9 @@ func (r *rig) config() uniswap.Config {
 
 func (r *rig) mine(n int) { r.ok(r.node.Do(r.Context(), "mine", map[string]any{"n": n}, nil)) }
 
-func (r *rig) asset(i int) chain.Asset { return chain.Asset{Chain: chainID, Ref: canonical(r.tokens[i]).Text()} }
+func (r *rig) asset(i int) chain.Asset {
+	return chain.Asset{Chain: chainID, Ref: canonical(r.tokens[i]).Text()}
+}
 
 func (r *rig) ok(err error) {
 	r.Helper()
@@ -241,4 +243,3 @@ func must[T any](x T, err error) func(testing.TB) T {
 }
 
 func address(k *ecdsa.PrivateKey) common.Address { return crypto.PubkeyToAddress(k.PublicKey) }
-
