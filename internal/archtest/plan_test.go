@@ -14,7 +14,7 @@ const (
 	// doors are the adapters; only the assembly sees them.
 	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/uniswap venue/uniswap/amm venue/uniswap/route hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
-	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
+	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest venue/uniswap/ammtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
 )
 
@@ -67,15 +67,16 @@ var plan = map[string]string{
 	"venue/cctp":        words + " quote market",
 	"venue/uniswap":     words + " quote market venue/uniswap/amm venue/uniswap/route",
 	// amm and route are numbers alone.
-	"venue/uniswap/amm":   "",
-	"venue/uniswap/route": "venue/uniswap/amm",
-	"hooks/post":          words + " hooks",
-	"api":                 below + " api/wire api/contract",
-	"api/wire":            below,
-	"api/contract":        below + " api/wire",
-	"api/routes":          below + " api api/wire",
-	"api/operator":        below + " api/wire",
-	"api/live":            below + " api api/contract api/socket api/wire",
+	"venue/uniswap/amm":     "",
+	"venue/uniswap/route":   "venue/uniswap/amm",
+	"venue/uniswap/ammtest": "venue/uniswap/amm devnet/uniswap",
+	"hooks/post":            words + " hooks",
+	"api":                   below + " api/wire api/contract",
+	"api/wire":              below,
+	"api/contract":          below + " api/wire",
+	"api/routes":            below + " api api/wire",
+	"api/operator":          below + " api/wire",
+	"api/live":              below + " api api/contract api/socket api/wire",
 	// socket carries texts and knows nothing of what they are about.
 	"api/socket": "fault",
 	// contracttest reads the document as a stranger would: it knows none of our rooms.
@@ -117,7 +118,7 @@ var inTests = map[string]string{
 	"devnet/uniswap":    "devnet devnet/devnettest",
 	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
 	"venue/uniswap":     "devnet devnet/devnettest devnet/uniswap",
-	"venue/uniswap/amm": "devnet/uniswap",
+	"venue/uniswap/amm": "venue/uniswap/ammtest",
 	"devnet/cctp":       "devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",

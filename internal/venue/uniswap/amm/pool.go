@@ -74,8 +74,8 @@ func (p *Pool) swap(amount *uint256.Int, down, exactIn bool, limit *uint256.Int)
 	liquidity, tick := p.Liquidity, p.Tick
 	at := p.first(tick, down)
 	var m made
-	var target uint256.Int
-	s := step{root: &t.Root, liquidity: &liquidity, left: &left, fee: uint64(p.Fee), down: down, exactIn: exactIn}
+	var target, bound uint256.Int
+	s := step{root: &t.Root, target: &bound, liquidity: &liquidity, left: &left, fee: uint64(p.Fee), down: down, exactIn: exactIn}
 	for !left.IsZero() && t.Root != *limit {
 		next, live := p.next(tick, at, down)
 		if live {
@@ -83,11 +83,10 @@ func (p *Pool) swap(amount *uint256.Int, down, exactIn bool, limit *uint256.Int)
 		} else {
 			rootAt(&target, next)
 		}
-		bound := target
+		bound = target
 		if down == bound.Lt(limit) && bound != *limit {
 			bound = *limit
 		}
-		s.target = &bound
 		if err := s.take(&m); err != nil {
 			return t, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"ferry/internal/venue/uniswap/amm"
+	"ferry/internal/venue/uniswap/ammtest"
 )
 
 // seed is printed, and FERRY_TEST_SEED runs it again.
@@ -43,16 +44,16 @@ func upTo(r *rand.Rand, most int) uint256.Int {
 // randomPool is a pool with a few positions, some of them at the very ends.
 func randomPool(t testing.TB, r *rand.Rand) *amm.Pool {
 	t.Helper()
-	f := fees[r.IntN(len(fees))]
-	p := &amm.Pool{Fee: f.fee, Spacing: f.spacing}
-	end := amm.MaxTick / f.spacing
+	f := ammtest.Fees[r.IntN(len(ammtest.Fees))]
+	p := &amm.Pool{Fee: f.Fee, Spacing: f.Spacing}
+	end := amm.MaxTick / f.Spacing
 	center := r.Int32N(2*end-40) - end + 20
 	if r.IntN(4) != 0 {
 		center /= 10
 	}
 	width := []int32{3, 30, 300, 3000}[r.IntN(4)]
 	near := func() int32 { return min(max(center+r.Int32N(2*width+1)-width, -end), end) }
-	root, err := amm.RootAt(near() * f.spacing)
+	root, err := amm.RootAt(near() * f.Spacing)
 	ok(t, err)
 	if r.IntN(4) != 0 { // and else the price is that of a tick
 		off := upTo(r, max(root.BitLen()-12, 1))
@@ -77,7 +78,7 @@ func randomPool(t testing.TB, r *rand.Rand) *amm.Pool {
 			low, high = -end, end
 		}
 		amount := upTo(r, bits)
-		ok(t, p.Add(low*f.spacing, high*f.spacing, &amount, false))
+		ok(t, p.Add(low*f.Spacing, high*f.Spacing, &amount, false))
 	}
 	return p
 }
@@ -119,9 +120,9 @@ func amountFor(t testing.TB, r *rand.Rand, p *amm.Pool, down, exactIn bool) (_ u
 }
 
 // comparePool asks for one swap of a pool in both ways.
-func comparePool(t testing.TB, g *ground, r *rand.Rand, n *tally) {
+func comparePool(t testing.TB, g *ammtest.Ground, r *rand.Rand, n *tally) {
 	p := randomPool(t, r)
-	g.putPool(p)
+	g.PutPool(p)
 	down, exactIn := r.IntN(2) == 0, r.IntN(2) == 0
 	amount, far := amountFor(t, r, p, down, exactIn)
 	var limit *uint256.Int
@@ -130,7 +131,7 @@ func comparePool(t testing.TB, g *ground, r *rand.Rand, n *tally) {
 		at := rootOf(t, min(max(p.Tick+r.Int32N(4000)-2000, amm.MinTick), amm.MaxTick))
 		limit = &at
 	}
-	want, root, err := g.quoter(p, &amount, down, exactIn, limit)
+	want, root, err := g.Quoter(p, ammtest.Question{Amount: amount, Down: down, ExactIn: exactIn, Limit: limit})
 	got, mine := p.To(&amount, down, exactIn, limit)
 	other := got.Out
 	if !exactIn {
@@ -156,29 +157,29 @@ func comparePool(t testing.TB, g *ground, r *rand.Rand, n *tally) {
 }
 
 // comparePair asks for a swap of a pair in both ways.
-func comparePair(t testing.TB, g *ground, r *rand.Rand, n *tally) {
+func comparePair(t testing.TB, g *ammtest.Ground, r *rand.Rand, n *tally) {
 	p := &amm.Pair{Zero: upTo(r, 112), One: upTo(r, 112), Keep: 997, Of: 1000}
 	if r.IntN(50) == 0 {
 		p.Zero.Clear()
 	}
-	g.putPair(p)
+	g.PutPair(p)
 	amount := upTo(r, 120)
 	if r.IntN(20) == 0 {
 		amount = upTo(r, 256)
 	}
 	down := r.IntN(2) == 0
-	way := g.tokens[:]
+	way := g.Tokens[:]
 	if !down {
-		way = []common.Address{g.tokens[1], g.tokens[0]}
+		way = []common.Address{g.Tokens[1], g.Tokens[0]}
 	}
 	for _, exactIn := range []bool{true, false} {
 		method, quote := "getAmountsOut", p.Quote
 		if !exactIn {
 			method, quote = "getAmountsIn", p.QuoteIn
 		}
-		data, err := g.kit["UniswapV2Router02"].ABI.Pack(method, amount.ToBig(), way)
+		data, err := g.Kit["UniswapV2Router02"].ABI.Pack(method, amount.ToBig(), way)
 		ok(t, err)
-		out, err := g.ask(g.u.RouterV2, data)
+		out, err := g.Ask(g.U.RouterV2, data)
 		got, mine := quote(&amount, down)
 		if (err == nil) != (mine == nil) {
 			t.Fatalf("pair %+v, %s of %s, down %v: the contract says %v, we say %v", p, method, amount.Dec(), down, err, mine)
@@ -199,12 +200,13 @@ func comparePair(t testing.TB, g *ground, r *rand.Rand, n *tally) {
 }
 
 // compare runs random cases on two EVMs at once.
-func compare(t *testing.T, cases int, one func(testing.TB, *ground, *rand.Rand, *tally)) *tally {
+func compare(t *testing.T, cases int, one func(testing.TB, *ammtest.Ground, *rand.Rand, *tally)) *tally {
 	t.Helper()
 	s, n := seed(t), &tally{}
 	var both sync.WaitGroup
 	for worker := range uint64(2) {
-		g := newGround(t)
+		g, err := ammtest.New(t.Context())
+		ok(t, err)
 		both.Go(func() {
 			r := rand.New(rand.NewPCG(s, worker))
 			for range cases / 2 {
@@ -250,4 +252,11 @@ func TestSweepPoolsAnswerAsTheContract(t *testing.T) {
 func TestSweepPairsAnswerAsTheContract(t *testing.T) {
 	t.Parallel()
 	compare(t, sweep, comparePair)
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,4 +1,4 @@
-package amm_test
+package ammtest
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/state"
@@ -20,19 +19,19 @@ import (
 	"ferry/internal/venue/uniswap/amm"
 )
 
-// fees are the fees of pools, and the distance of their ticks.
-var fees = []struct {
-	fee     uint32
-	spacing int32
+// Fees are those of pools, and the distance of their ticks.
+var Fees = []struct {
+	Fee     uint32
+	Spacing int32
 }{{100, 1}, {500, 10}, {3000, 60}, {10000, 200}}
 
-// ground is an EVM with the real contracts, a pair and a pool of each fee, whose storage
+// Ground is an EVM with the real contracts, a pair and a pool of each fee, whose storage
 // is written anew for each case.
-type ground struct {
+type Ground struct {
 	cfg    runtime.Config
-	kit    uniswap.Kit
-	u      *uniswap.Uniswap
-	tokens [2]common.Address // sorted
+	Kit    uniswap.Kit
+	U      *uniswap.Uniswap
+	Tokens [2]common.Address // sorted
 	pair   common.Address
 	pools  map[uint32]common.Address
 	wrote  []written
@@ -43,37 +42,49 @@ type written struct {
 	key common.Hash
 }
 
-func newGround(t testing.TB) *ground {
-	t.Helper()
+// New makes one; the contracts are fetched where they are not there yet.
+func New(ctx context.Context) (*Ground, error) {
 	db, err := state.New(types.EmptyRootHash, state.NewDatabaseForTesting())
-	ok(t, err)
-	kit, err := uniswap.Fetch(t.Context())
-	ok(t, err)
-	g := &ground{kit: kit, pools: map[uint32]common.Address{}}
+	if err != nil {
+		return nil, err
+	}
+	kit, err := uniswap.Fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := &Ground{Kit: kit, pools: map[uint32]common.Address{}}
 	g.cfg = runtime.Config{State: db, Origin: common.HexToAddress("0xf00d"), GasLimit: math.MaxInt64, Value: new(big.Int), BlockNumber: big.NewInt(1), Time: 1_800_000_000}
 	db.AddBalance(g.cfg.Origin, new(uint256.Int).Lsh(uint256.NewInt(1), 200), tracing.BalanceChangeUnspecified)
-	ctx := t.Context()
-	g.u, err = uniswap.Deploy(ctx, kit, g)
-	ok(t, err)
+	g.U, err = uniswap.Deploy(ctx, kit, g)
+	if err != nil {
+		return nil, err
+	}
 	other, err := g.Send(ctx, uniswap.Tx{Data: kit["WETH9"].Code})
-	ok(t, err)
-	g.tokens[0], g.tokens[1] = uniswap.Sorted(g.u.WETH, other)
-	g.pair, err = g.u.CreatePair(ctx, g.tokens[0], g.tokens[1])
-	ok(t, err)
-	for _, f := range fees {
-		g.pools[f.fee], err = g.u.CreatePool(ctx, g.tokens[0], g.tokens[1], f.fee, new(big.Int).Lsh(big.NewInt(1), 96))
-		ok(t, err)
-		for _, token := range g.tokens { // more than any pool can owe
-			db.SetState(token, mapped(g.pools[f.fee].Bytes(), 3), common.MaxHash)
+	if err != nil {
+		return nil, err
+	}
+	g.Tokens[0], g.Tokens[1] = uniswap.Sorted(g.U.WETH, other)
+	g.pair, err = g.U.CreatePair(ctx, g.Tokens[0], g.Tokens[1])
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range Fees {
+		g.pools[f.Fee], err = g.U.CreatePool(ctx, g.Tokens[0], g.Tokens[1], f.Fee, new(big.Int).Lsh(big.NewInt(1), 96))
+		if err != nil {
+			return nil, err
+		}
+		for _, token := range g.Tokens { // more than any pool can owe
+			db.SetState(token, mapped(g.pools[f.Fee].Bytes(), 3), common.MaxHash)
 		}
 	}
-	return g
+	return g, nil
 }
 
-func (g *ground) Address() common.Address { return g.cfg.Origin }
+// Address implements uniswap.Sender.
+func (g *Ground) Address() common.Address { return g.cfg.Origin }
 
 // Send implements uniswap.Sender.
-func (g *ground) Send(_ context.Context, tx uniswap.Tx) (common.Address, error) {
+func (g *Ground) Send(_ context.Context, tx uniswap.Tx) (common.Address, error) {
 	cfg := g.cfg
 	if tx.Value != nil {
 		cfg.Value = tx.Value
@@ -89,16 +100,16 @@ func (g *ground) Send(_ context.Context, tx uniswap.Tx) (common.Address, error) 
 	return common.Address{}, nil
 }
 
-// errReverted: the contract refused.
-var errReverted = errors.New("reverted")
+// ErrReverted: the contract refused.
+var ErrReverted = errors.New("reverted")
 
-// ask calls a contract and forgets what it did.
-func (g *ground) ask(to common.Address, data []byte) ([]byte, error) {
+// Ask calls a contract and forgets what it did.
+func (g *Ground) Ask(to common.Address, data []byte) ([]byte, error) {
 	before := g.cfg.State.Snapshot()
 	out, _, err := runtime.Call(to, data, &g.cfg)
 	g.cfg.State.RevertToSnapshot(before)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: %x", errReverted, err, out)
+		return nil, fmt.Errorf("%w: %w: %x", ErrReverted, err, out)
 	}
 	return out, nil
 }
@@ -116,34 +127,34 @@ func signed(n int32) []byte {
 	return b[:]
 }
 
-func (g *ground) write(at common.Address, key common.Hash, v *uint256.Int) {
+func (g *Ground) write(at common.Address, key common.Hash, v *uint256.Int) {
 	g.cfg.State.SetState(at, key, v.Bytes32())
 	g.wrote = append(g.wrote, written{at, key})
 }
 
 // clear forgets the last case.
-func (g *ground) clear() {
+func (g *Ground) clear() {
 	for _, w := range g.wrote {
 		g.cfg.State.SetState(w.at, w.key, common.Hash{})
 	}
 	g.wrote = g.wrote[:0]
 }
 
-// putPair writes the reserves of the pair.
-func (g *ground) putPair(p *amm.Pair) {
+// PutPair writes the reserves of the pair.
+func (g *Ground) PutPair(p *amm.Pair) {
 	var w, high uint256.Int
 	w.Or(&p.Zero, high.Lsh(&p.One, 112))
 	g.cfg.State.SetState(g.pair, common.BigToHash(big.NewInt(8)), w.Bytes32())
 }
 
-// putPool writes a pool as the contract would keep it.
-func (g *ground) putPool(p *amm.Pool) common.Address {
+// PutPool writes a pool as the contract would keep it.
+func (g *Ground) PutPool(p *amm.Pool) common.Address {
 	at, db := g.pools[p.Fee], g.cfg.State
 	g.clear()
 	var w, part uint256.Int
 	old := new(uint256.Int).SetBytes32(db.GetState(at, common.Hash{}).Bytes())
 	w.Lsh(part.Rsh(old, 184), 184)
-	tick := uint64(uint32(p.Tick) & 0xffffff)
+	tick := uint64(uint32(p.Tick) & 0xffffff) //nolint:gosec // the bits are meant
 	w.Or(&w, part.Lsh(uint256.NewInt(tick), 160))
 	w.Or(&w, &p.Root)
 	db.SetState(at, common.Hash{}, w.Bytes32())
@@ -178,44 +189,44 @@ type singleIn struct {
 	SqrtPriceLimitX96 *big.Int
 }
 
-// quoterCall is the calldata for the contract that quotes.
-func (g *ground) quoterCall(p *amm.Pool, amount *uint256.Int, down, exactIn bool, limit *uint256.Int) []byte {
-	in, out := g.tokens[0], g.tokens[1]
-	if !down {
+// Question is a swap of a pool that was put; without a limit there is none.
+type Question struct {
+	Amount        uint256.Int
+	Down, ExactIn bool
+	Limit         *uint256.Int
+}
+
+// QuoterCall is the calldata for the contract that quotes.
+func (g *Ground) QuoterCall(p *amm.Pool, q Question) []byte {
+	in, out := g.Tokens[0], g.Tokens[1]
+	if !q.Down {
 		in, out = out, in
 	}
 	fee, at := big.NewInt(int64(p.Fee)), new(big.Int)
-	if limit != nil {
-		at = limit.ToBig()
+	if q.Limit != nil {
+		at = q.Limit.ToBig()
 	}
-	quoter := g.kit["QuoterV2"].ABI
+	quoter := g.Kit["QuoterV2"].ABI
 	var data []byte
 	var err error
-	if exactIn {
-		data, err = quoter.Pack("quoteExactInputSingle", singleIn{in, out, amount.ToBig(), fee, at})
+	if q.ExactIn {
+		data, err = quoter.Pack("quoteExactInputSingle", singleIn{in, out, q.Amount.ToBig(), fee, at})
 	} else {
-		data, err = quoter.Pack("quoteExactOutputSingle", single{in, out, amount.ToBig(), fee, at})
+		data, err = quoter.Pack("quoteExactOutputSingle", single{in, out, q.Amount.ToBig(), fee, at})
 	}
 	if err != nil {
-		panic(err)
+		panic(err) // its arguments always fit
 	}
 	return data
 }
 
-// quoter asks the contract: the amount, the price afterwards and the ticks crossed.
-func (g *ground) quoter(p *amm.Pool, amount *uint256.Int, down, exactIn bool, limit *uint256.Int) (other, root uint256.Int, err error) {
-	out, err := g.ask(g.u.Quoter, g.quoterCall(p, amount, down, exactIn, limit))
+// Quoter asks the contract: the amount, the price afterwards and the ticks crossed.
+func (g *Ground) Quoter(p *amm.Pool, q Question) (other, root uint256.Int, err error) {
+	out, err := g.Ask(g.U.Quoter, g.QuoterCall(p, q))
 	if err != nil {
 		return other, root, err
 	}
 	other.SetBytes32(out[:32])
 	root.SetBytes32(out[32:64])
 	return other, root, nil
-}
-
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
