@@ -153,12 +153,15 @@ func (s *splitter) fill(x set) set {
 		x.worth -= s.hop * float64(s.cands[x.ways[k]].n)
 	}
 	least := math.Inf(1)
+	var more [maxWays]float64 // what the next part of each is worth
+	for k := range x.n {
+		more[k] = s.table[x.ways[k]][1]
+	}
 	for range grid {
 		at, most := -1, math.Inf(-1)
-		for k := range x.n {
-			row := &s.table[x.ways[k]]
-			if more := row[x.parts[k]+1] - row[x.parts[k]]; more > most {
-				at, most = k, more
+		for k, v := range more[:x.n] {
+			if v > most {
+				at, most = k, v
 			}
 		}
 		if at < 0 {
@@ -168,6 +171,9 @@ func (s *splitter) fill(x set) set {
 		x.parts[at]++
 		x.worth += most
 		least = min(least, most)
+		if row := &s.table[x.ways[at]]; x.parts[at] < grid {
+			more[at] = row[x.parts[at]+1] - row[x.parts[at]]
+		}
 	}
 	x.low = least
 	return x
