@@ -117,7 +117,7 @@ func (p *path) value(w *world, amount *uint256.Int, exactIn bool) *uint256.Int {
 		return v
 	}
 	x := *amount
-	var out *uint256.Int = &x
+	out := &x
 	for i := range p.hops {
 		h := p.hops[i]
 		if !exactIn {

@@ -200,7 +200,11 @@ func TestRandomLargeWorldsAreNeverBelowAGreedySplit(t *testing.T) {
 		a := w.Ask(in, out, r.IntN(2) == 0, 1e18*float64(uint64(1)<<r.IntN(15)))
 		f, err := w.Graph.Find(a)
 		g := w.greedy(a, w.paths(in, out))
-		if errors.Is(err, route.ErrNone) && g == nil {
+		if errors.Is(err, route.ErrNone) {
+			if g != nil {
+				below++
+				t.Logf("%+v: nothing found, an exact greedy split has %s", a, g)
+			}
 			continue
 		}
 		ok(t, err)
