@@ -8,6 +8,11 @@ const root = path.resolve(__dirname, "..");
 const jobs = [
   ["contracts/Sweeper.sol", "Sweeper", "internal/family/evm/contract"],
   ["contracts/TestToken.sol", "TestToken", "internal/family/evm/contract"],
+  ["contracts/PriceFeed.sol", "PriceFeed", "internal/dev/contract"],
+  ["contracts/Cctp.sol", "DevUSDC", "internal/devnet/cctp/contract"],
+  ["contracts/Cctp.sol", "DevMessageTransmitter", "internal/devnet/cctp/contract"],
+  ["contracts/Cctp.sol", "DevTokenMinter", "internal/devnet/cctp/contract"],
+  ["contracts/Cctp.sol", "DevTokenMessenger", "internal/devnet/cctp/contract"],
   ["contracts/test/Trick.sol", "Trick", "internal/family/evm/testdata"],
   ["contracts/test/LyingToken.sol", "LyingToken", "internal/family/evm/testdata"],
 ];

@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/opbridge hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/opbridge hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -61,8 +61,11 @@ var plan = map[string]string{
 	// devnet starts the local chains; only development and tests reach it.
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
+	"devnet/uniswap":    "",
+	"devnet/cctp":       "",
 	"prices":            words + " market",
 	// venues plan and judge; they know neither keys nor orders.
+	"venue/cctp":     words + " quote market",
 	"venue/opbridge": words + " quote market",
 	"hooks/post":     words + " hooks",
 	"api":            below + " api/wire api/contract",
@@ -84,12 +87,12 @@ var plan = map[string]string{
 	// nodes makes chains of real nodes ready for the service.
 	"nodes":       below + " " + doors + " daemon front",
 	"serve":       below + " " + doors + " config daemon front nodes",
-	"dev":         below + " " + doors + " daemon front devnet nodes",
+	"dev":         below + " " + doors + " daemon front devnet devnet/uniswap devnet/cctp nodes",
 	"dev/devtest": "dev",
 	"archtest":    "",
 	"house":       below + " " + doors + " " + helpers + " config daemon",
 	"world":       below + " " + doors + " " + helpers + " config daemon house",
-	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet",
+	"bench":       below + " " + doors + " " + helpers + " config daemon house world front dev devnet devnet/uniswap",
 	"cmd/ferry":   below + " " + doors + " config daemon world front dev serve devnet tail",
 }
 
@@ -102,6 +105,7 @@ var inTests = map[string]string{
 	"feed":              doors + " " + helpers + " house",
 	"hooks":             doors + " " + helpers + " house chain office",
 	"office":            doors + " " + helpers,
+	"prices":            "family/evm family/rpc devnet devnet/devnettest devnet/uniswap signer",
 	"api/operator":      "store store/pgtest",
 	"store":             "store/storetest store/pgtest",
 	"store/storetest":   "store/pgtest",
@@ -109,6 +113,9 @@ var inTests = map[string]string{
 	"family/evm":        "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
+	"devnet/uniswap":    "devnet devnet/devnettest",
+	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
+	"devnet/cctp":       "devnet devnet/devnettest",
 	"venue/opbridge":    "family/evm family/rpc devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",

@@ -90,7 +90,8 @@ func makePattern(ctx context.Context, address string, now time.Time) (reserved m
 	if err != nil {
 		return reserved, err
 	}
-	return o.Quote.MostPayout()
+	_, reserved, err = o.Quote.Reserve()
+	return reserved, err
 }
 
 func fillFrom(ctx context.Context, db *sql.DB, from, to int, sqlite bool) error {

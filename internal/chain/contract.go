@@ -34,3 +34,26 @@ type Receipt struct {
 	Data     []byte
 	Logs     []Log
 }
+
+// Contract is one that our account may call, and by which methods.
+type Contract struct {
+	Address Address
+	Methods []Method
+}
+
+// Method is a method that may be called, and what of its arguments is held to. Places
+// of arguments are written "1", or "0.3" for the fourth part of the first.
+type Method struct {
+	Signature string // "approve(address,uint256)"
+	// Own are addresses that must be our own account or one of Also.
+	Own  []string
+	Also []Address
+	// Only are addresses that must be one of a few.
+	Only map[string][]Address
+	// Amount is what leaves us by it: over all calls that is what the wish says. Empty
+	// is nothing.
+	Amount string
+	// Inner is a list of calls of the same contract, each held to the same list of
+	// methods. Empty is none.
+	Inner string
+}

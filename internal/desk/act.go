@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ferry/internal/chain"
@@ -67,8 +68,27 @@ func (d *Desk) Requote(ctx context.Context, id string, by Seeker, now time.Time)
 	if err != nil {
 		return market.Offer{}, err
 	}
-	err = d.seal(&offer)
-	return offer, err
+	if err := d.seal(&offer); err != nil {
+		return market.Offer{}, err
+	}
+	if err := d.offered(ctx, o, now); err != nil {
+		return market.Offer{}, err
+	}
+	return offer, nil
+}
+
+// offered tells the order that a new price can be had. Where the order has gone on
+// meanwhile there is nothing to tell: the offer is what was asked for all the same, and
+// whether it still fits is judged when it is accepted.
+func (d *Desk) offered(ctx context.Context, o order.Order, now time.Time) error {
+	if o.Hold.Offered {
+		return nil
+	}
+	_, err := d.ports.Settler.Tell(ctx, o.ID, order.RequoteOffered{Hold: o.Hold.Since}, now)
+	if _, late := errors.AsType[*order.OutOfTurn](err); late {
+		return nil
+	}
+	return err
 }
 
 // again is what an order in hand is quoted for: the same pair, what is there, and

@@ -54,6 +54,8 @@ type state struct {
 	Sweepers map[chain.ID]string `json:"sweepers"`
 	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
 	Rollup *Rollup `json:"rollup,omitempty"`
+	// Feeds are the price feeds on Ethereum, by symbol.
+	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
 	// start, and so everything does.
 	Simulated []chain.ID `json:"simulated"`
@@ -147,7 +149,7 @@ func (l *local) born() {
 	l.state = state{
 		Nodes: nodesMade,
 		Seed:  hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
-		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{},
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Feeds: map[string]string{},
 	}
 }
 
@@ -194,6 +196,9 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 		return false, err
 	}
 	d.secret = l.state.Secret
+	if err := l.quoted(); err != nil {
+		return false, err
+	}
 	if kept {
 		return true, nil
 	}

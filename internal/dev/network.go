@@ -16,6 +16,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/prices"
 )
 
 // asset is an asset of the network with its price and what the treasury has of it.
@@ -44,6 +45,8 @@ type Network struct {
 	assets  []asset
 	rollup  *Rollup      // nil where no chain is a rollup of another
 	shut    func() error // nil where nothing is to be let go of
+	// sources are where prices come from; none are the fixed ones of the assets.
+	sources []prices.Source
 }
 
 // Run makes blocks on every chain until ctx ends.

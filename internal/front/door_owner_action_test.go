@@ -186,6 +186,26 @@ var stories = map[string]func(t *testing.T, s *stage){
 			t.Errorf("%s arrived and %s was accepted", a.text("actual", "toAmount"), quote.text("to", "amount"))
 		}
 	},
+	"asked for prices": func(t *testing.T, s *stage) {
+		m := s.fresh(t)
+		s.pay(t, m, "30000000000000000")
+		held := s.until(t, m, "held")
+		s.act(t, m, "/requote", "")
+		s.act(t, m, "/requote", "")
+		s.mustOffer(t, m, 1)
+		if a := s.read(t, m); a.field("version") != held.field("version").(float64)+1 || a.text("nextAction", "kind") != "accept_requote" || a.text("nextAction", "deadline") != held.text("nextAction", "deadline") {
+			t.Errorf("two new prices made %s of %s", a.body, held.body)
+		}
+		s.pay(t, m, "20000000000000000") // and still too little
+		s.patiently(t, "the second deposit", func() bool { return s.read(t, m).text("holding", "amount") == half })
+		s.act(t, m, "/requote", "")
+		quote := s.act(t, m, "/requote", "")
+		s.mustOffer(t, m, 2)
+		s.act(t, m, "/requote/accept", `{"quoteId":"`+quote.text("quoteId")+`"}`)
+		s.until(t, m, "completed")
+		s.mustOffer(t, m, 2)
+		s.eventsAreWhole(t, m)
+	},
 	"without a refund address": func(t *testing.T, s *stage) {
 		m := s.order(t, "", eth(""))
 		s.pay(t, m, half)
@@ -206,6 +226,22 @@ var stories = map[string]func(t *testing.T, s *stage){
 			t.Errorf("%s", a.body)
 		}
 	},
+}
+
+// mustOffer: it was told that often that a new price can be had.
+func (s *stage) mustOffer(t *testing.T, m made, want int) {
+	t.Helper()
+	a := s.do(t, shot{path: m.path("/events"), header: m.header()})
+	list, _ := a.field("events").([]any)
+	got := 0
+	for _, one := range list {
+		if one.(map[string]any)["event"] == "order.requote_available" {
+			got++
+		}
+	}
+	if a.status != 200 || got != want {
+		t.Errorf("%d offers instead of %d: %s", got, want, a.body)
+	}
 }
 
 // fresh is an order with a refund address whose one look a minute is spent.

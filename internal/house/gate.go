@@ -122,6 +122,10 @@ func (g gatedStore) Halted(ctx context.Context, id chain.ID) (string, error) {
 	return st(g, "Halted", func() (string, error) { return g.in.Halted(ctx, id) })
 }
 
+func (g gatedStore) Transfer(ctx context.Context, id send.ID) (send.Record, error) {
+	return st(g, "Transfer", func() (send.Record, error) { return g.in.Transfer(ctx, id) })
+}
+
 func (g gatedStore) Wish(ctx context.Context, t send.Transfer, limit send.Cap, now time.Time) error {
 	return crossErr(g.h, "store", "Wish", func() error { return g.in.Wish(ctx, t, limit, now) })
 }

@@ -129,6 +129,13 @@ var stories = []story{
 		t.MustBe(id, order.Held)
 		q, err := t.House.Terms("quo_new", EVMUSD, Sol, money.FromUint64(60_000_000), t.Now)
 		t.fail(err)
+		held := t.Order(id)
+		for range 2 { // asked for twice, told once
+			t.MustSay(id, order.RequoteOffered{Hold: held.Hold.Since})
+		}
+		offered := t.Order(id)
+		t.Must(offered.Version == held.Version+1, "version %d after %d", offered.Version, held.Version)
+		t.Must(offered.State == order.Held && offered.InHand == held.InHand && offered.Deadline.Equal(held.Deadline), "an offer moved the order: %+v", offered)
 		t.MustSay(id, order.RequoteAccepted{Quote: q})
 		t.Step()
 		t.Mine(SOL, 6)

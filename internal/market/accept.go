@@ -40,16 +40,16 @@ func (m *Market) Accept(ctx context.Context, o Offer, now time.Time) (Offer, err
 
 // covered reports whether what a fixed offer pays from our inventory is free.
 func (m *Market) covered(ctx context.Context, o Offer) error {
-	if len(o.Quote.Steps) > 0 {
-		return nil
-	}
-	most, err := o.Quote.MostPayout()
+	asset, most, err := o.Quote.Reserve()
 	if err != nil {
 		return fmt.Errorf("offer %s: %w", o.Quote.ID, err)
 	}
-	free, err := m.ports.Treasury.Free(ctx, o.Quote.Get)
+	if most.IsZero() { // others pay it
+		return nil
+	}
+	free, err := m.ports.Treasury.Free(ctx, asset)
 	if err != nil {
-		return fmt.Errorf("offer %s: free %s: %w", o.Quote.ID, o.Quote.Get, err)
+		return fmt.Errorf("offer %s: free %s: %w", o.Quote.ID, asset, err)
 	}
 	if free.Less(most) {
 		return fault.New(fault.Unprocessable, "insufficient_liquidity", "There is not enough %s in the inventory for this offer any more; ask for a new quote.", o.Get.Symbol)

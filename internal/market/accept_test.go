@@ -103,7 +103,7 @@ func TestAFixedOfferIsHonouredWhileItCanBePaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most, err := o.Quote.MostPayout()
+	_, most, err := o.Quote.Reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAFloatOfferIsNotAcceptedWithoutAPrice(t *testing.T) {
 	}
 	delete(r.prices, "BTC")
 	_, err = r.Accept(t.Context(), o, start)
-	mustFault(t, err, fault.Unavailable, "provider_unavailable")
+	mustFault(t, err, fault.Unavailable, "pair_unavailable")
 }
 
 // node counts how often it is asked.

@@ -72,11 +72,15 @@ func (p *packer) offer(o *Offer) {
 	} {
 		p.num(n)
 	}
+	p.num(int64(q.Toll.Share))
+	p.amount(q.Toll.Flat)
 	p.num(int64(len(q.Steps)))
 	for _, s := range q.Steps {
 		p.text(s.Venue)
 		p.asset(s.In)
 		p.asset(s.Out)
+		p.amount(s.Give)
+		p.amount(s.Bring)
 		p.amount(s.MinOut)
 		p.text(string(s.Plan))
 	}
@@ -193,8 +197,9 @@ func (u *unpacker) offer() (Offer, error) {
 	o.Slippage, o.Impact, o.Unpaid = u.percent(), u.percent(), u.percent()
 	o.Takes, o.Confirmations = time.Duration(u.num()), uint64(u.num())
 	q.ExpiresAt, o.CreatedAt = u.time(), u.time()
+	q.Toll.Share, q.Toll.Flat = u.percent(), u.amount()
 	for n := u.num(); n > 0 && !u.bad; n-- {
-		s := quote.Step{Venue: u.text(), In: u.asset(), Out: u.asset(), MinOut: u.amount()}
+		s := quote.Step{Venue: u.text(), In: u.asset(), Out: u.asset(), Give: u.amount(), Bring: u.amount(), MinOut: u.amount()}
 		if plan := u.text(); plan != "" {
 			s.Plan = []byte(plan)
 		}

@@ -29,6 +29,8 @@ type InventoryConfig struct {
 	Own     map[chain.ID]chain.Address
 	Default Terms
 	Pairs   map[Pair]Terms // where they differ from the default
+	// Never are assets that we neither take for our own nor have: others exchange them.
+	Never map[chain.Asset]bool
 }
 
 // Inventory is the venue that pays from what we have: its routes have no steps.
@@ -82,12 +84,19 @@ func (v *Inventory) Name() string { return "inventory" }
 // for them otherwise minds the context.
 func (v *Inventory) Near() {}
 
-// Routes implements Venue.
-func (v *Inventory) Routes(ctx context.Context, in Intent) ([]Route, error) {
-	terms, ok := v.cfg.Pairs[Pair{in.Give, in.Get}]
+// terms are those of a pair.
+func (v *Inventory) terms(give, get chain.Asset) Terms {
+	terms, ok := v.cfg.Pairs[Pair{give, get}]
 	if !ok {
 		terms = v.cfg.Default
 	}
+	terms.Off = terms.Off || v.cfg.Never[give] || v.cfg.Never[get]
+	return terms
+}
+
+// Routes implements Venue.
+func (v *Inventory) Routes(ctx context.Context, in Intent) ([]Route, error) {
+	terms := v.terms(in.Give, in.Get)
 	if terms.Off {
 		return nil, nil
 	}

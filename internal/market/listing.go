@@ -85,7 +85,7 @@ func (l *Listing) value(a chain.Asset, now time.Time) (valued, error) {
 		return valued{}, fmt.Errorf("price of %s: %w", known.Symbol, err)
 	}
 	if p.IsZero() {
-		return valued{}, fault.New(fault.Unavailable, "provider_unavailable", "There is no price of %s now; try again shortly.", known.Symbol).RetryAfter(shortly)
+		return valued{}, fault.New(fault.Unavailable, "pair_unavailable", "There is no price of %s now; try again shortly.", known.Symbol).RetryAfter(shortly)
 	}
 	return valued{*known, p}, nil
 }

@@ -94,5 +94,5 @@ func TestWhatIsNotListedHasNoWorth(t *testing.T) {
 	mustFault(t, err, fault.Invalid, "unsupported_chain")
 	r.prices["BTC"] = market.Price{}
 	_, err = rates.USD(t.Context(), btc, n(1))
-	mustFault(t, err, fault.Unavailable, "provider_unavailable")
+	mustFault(t, err, fault.Unavailable, "pair_unavailable")
 }

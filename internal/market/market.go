@@ -197,7 +197,7 @@ func (m *Market) Quote(ctx context.Context, a Ask, now time.Time) (Offer, error)
 	if err != nil {
 		return Offer{}, err
 	}
-	in := Intent{Give: a.Give, Get: a.Get, Side: a.Side, Amount: a.Amount, Mode: a.Mode, To: a.To, Over: m.cfg.Tolerance.Over, At: now}
+	in := Intent{Give: a.Give, Get: a.Get, Side: a.Side, Amount: a.Amount, Mode: a.Mode, To: a.To, Over: m.cfg.Tolerance.Over, Slippage: slippage, At: now}
 	if a.Side == From {
 		in.Amount = rule.onward(a.Amount)
 	}

@@ -115,9 +115,9 @@ func TestWhatCannotBeQuotedIsRefusedWithItsReason(t *testing.T) {
 		"all eaten by costs":        {swap(usdc, 20_000), func(r *rig) { r.costs[eth.Chain] = n(5_000_000_000_000_000) }, fault.Unprocessable, "fees_exceed_amount"},
 		"dust is left":              {swap(sol, 20_000), func(r *rig) { r.costs[sol.Chain] = n(98_700_000) }, fault.Unprocessable, "fees_exceed_amount"},
 		"dust is wanted":            {ask(func(a *market.Ask) { a.Give, a.Get, a.Side, a.Amount = usdc, btc, market.To, n(545) }), nil, fault.Unprocessable, "fees_exceed_amount"},
-		"no price of what is given": {swap(usdc, 100_000), func(r *rig) { delete(r.prices, "BTC") }, fault.Unavailable, "provider_unavailable"},
-		"no price of what is got":   {swap(usdc, 100_000), func(r *rig) { delete(r.prices, "USDC") }, fault.Unavailable, "provider_unavailable"},
-		"no price of the costs":     {swap(usdc, 100_000), func(r *rig) { delete(r.prices, "ETH") }, fault.Unavailable, "provider_unavailable"},
+		"no price of what is given": {swap(usdc, 100_000), func(r *rig) { delete(r.prices, "BTC") }, fault.Unavailable, "pair_unavailable"},
+		"no price of what is got":   {swap(usdc, 100_000), func(r *rig) { delete(r.prices, "USDC") }, fault.Unavailable, "pair_unavailable"},
+		"no price of the costs":     {swap(usdc, 100_000), func(r *rig) { delete(r.prices, "ETH") }, fault.Unavailable, "pair_unavailable"},
 		"no cost":                   {swap(usdc, 100_000), func(r *rig) { delete(r.costs, eth.Chain) }, fault.Unavailable, "provider_unavailable"},
 		"no books":                  {swap(usdc, 100_000), func(r *rig) { delete(r.free, usdc) }, fault.Unavailable, "provider_unavailable"},
 		"no cost of the fee":        {withFee(swap(usdc, 100_000), low), func(r *rig) { delete(r.costs, btc.Chain) }, fault.Unavailable, "provider_unavailable"},
@@ -198,7 +198,7 @@ func TestTheMaximumIsWhatTheVaultCovers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			most, err := top.Quote.MostPayout()
+			_, most, err := top.Quote.Reserve()
 			if get == eth && err == nil { // which pays for its own way
 				most, err = most.Add(r.costs[eth.Chain])
 			}

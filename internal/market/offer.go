@@ -94,7 +94,7 @@ func (m *Market) offer(d *draft, f *found) (Offer, error) {
 	o := Offer{
 		Quote: quote.Quote{
 			Give: d.Ask.Give, Get: d.Ask.Get, In: in, Out: f.route.Out, MinIn: least, MaxIn: d.rule.most(f.route.MaxIn), Mode: d.Mode,
-			Tolerance: m.cfg.Tolerance, Steps: f.route.Steps, Fee: fee, Integrator: d.Integrator, USD: worth, ExpiresAt: d.now.Add(life),
+			Tolerance: m.cfg.Tolerance, Steps: f.route.Steps, Toll: f.route.Toll, Fee: fee, Integrator: d.Integrator, USD: worth, ExpiresAt: d.now.Add(life),
 		},
 		Give: d.give.Asset, Get: d.get.Asset, Venue: f.venue, Side: d.Side, Slippage: d.slippage, MinOut: f.route.Out, MaxFrom: in,
 		GiveUSD: worth, GetUSD: d.get.usd(f.route.Out, money.Down),
@@ -105,7 +105,7 @@ func (m *Market) offer(d *draft, f *found) (Offer, error) {
 	if err := o.slip(); err != nil {
 		return Offer{}, tooMuch(err)
 	}
-	if _, err := o.Quote.MostPayout(); errors.Is(err, money.ErrOverflow) {
+	if _, _, err := o.Quote.Reserve(); errors.Is(err, money.ErrOverflow) {
 		return Offer{}, tooMuch(err)
 	}
 	return o, nil
@@ -117,6 +117,11 @@ func (o *Offer) slip() error {
 	if o.Slippage == 0 {
 		return nil
 	}
+	if len(o.Quote.Steps) > 0 {
+		if err := o.worst(); err != nil {
+			return err
+		}
+	}
 	if o.Side == To {
 		more, err := o.Quote.In.Share(o.Slippage, money.Up)
 		if err != nil {
@@ -125,9 +130,28 @@ func (o *Offer) slip() error {
 		o.MaxFrom, err = o.Quote.In.Add(more)
 		return err
 	}
+	if len(o.Quote.Steps) > 0 {
+		return nil
+	}
 	var err error
 	o.MinOut, err = o.Quote.Out.Share(money.Whole-o.Slippage, money.Down)
 	return err
+}
+
+// worst is what is left where every step brings the least that it may: that is what can
+// be promised.
+func (o *Offer) worst() (err error) {
+	least := o.Quote.Steps[0].Give
+	for _, s := range o.Quote.Steps {
+		if least, err = s.MinOut.MulDiv(least, s.Give, money.Down); err != nil {
+			return err
+		}
+	}
+	if least, err = o.Quote.Toll.Rest(least); err != nil {
+		return err
+	}
+	o.MinOut = money.Min(o.Quote.Out, least)
+	return nil
 }
 
 // Charges are the parts of the price; an integrator's fee only where it is charged.

@@ -2,6 +2,7 @@ package market
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ferry/internal/chain"
@@ -53,7 +54,9 @@ type Intent struct {
 	// Over is how much more than the quoted amount is paid for without asking again;
 	// what is reserved covers it.
 	Over money.Percent
-	At   time.Time
+	// Slippage is how much less than quoted the recipient may get; a fixed rate has none.
+	Slippage money.Percent
+	At       time.Time
 }
 
 // Route is one way of a venue: In of the one asset becomes Out of the other.
@@ -67,7 +70,36 @@ type Route struct {
 	MinIn, MaxIn money.Amount
 	Impact       money.Percent
 	Takes        time.Duration // beside the deposit and the payout
+	Toll         quote.Toll    // of a route with steps: what is kept of what the last one brings
 }
+
+// Pools exchange assets on one chain.
+type Pools interface {
+	// Name is of the venue that carries the steps out.
+	Name() string
+	// Best is the best way to exchange an amount; a refusal that a caller may read is a
+	// fault. A pair that it does not know is ErrNoPool.
+	Best(ctx context.Context, a PoolAsk) (PoolDeal, error)
+}
+
+// PoolAsk is what pools are asked for.
+type PoolAsk struct {
+	Give, Get chain.Asset
+	Side      Side
+	Amount    money.Amount
+	At        time.Time
+}
+
+// PoolDeal is what pools offer: In becomes Out, as things stand.
+type PoolDeal struct {
+	In, Out money.Amount
+	Plan    []byte // for the venue, when the step runs
+	Impact  money.Percent
+	Gas     uint64 // that the step's transactions use, about
+}
+
+// ErrNoPool: no pools lead from the one asset to the other.
+var ErrNoPool = errors.New("market: no pools lead there")
 
 // Bounds is a venue's refusal of an amount outside what it takes, in what it is given.
 type Bounds struct {

@@ -141,6 +141,21 @@ func Median(of []Price) Price {
 	return mean(of[mid-1], of[mid])
 }
 
+// Times is the price where q is what one unit of p's measure is worth in dollars: p·q,
+// without the digits past what a price can hold. The zero value is that it holds none.
+func (p Price) Times(q Price) Price {
+	text, scale := times(p.num, q.num).String(), int(p.scale)+int(q.scale)
+	drop := max(len(text)-maxPriceDigits, scale-maxPriceDigits, 0)
+	if drop >= len(text) || drop > scale {
+		return Price{}
+	}
+	out, err := ParsePrice(money.MustParse(text[:len(text)-drop]).Decimal(scale - drop))
+	if err != nil {
+		return Price{}
+	}
+	return out
+}
+
 // mean is halfway between two prices, rounded down past the digits a price can hold.
 func mean(a, b Price) Price {
 	sum, err := a.aligned().Add(b.aligned())

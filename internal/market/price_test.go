@@ -187,3 +187,24 @@ func TestMedianIsTheMiddle(t *testing.T) {
 		}
 	}
 }
+
+func TestPricesAreMultipliedWithoutMoreDigitsThanTheyHold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ a, b, want string }{
+		{"97090.105", "1", "97090.105"},
+		{"125", "0.8", "100"},
+		{"0.1", "0.1", "0.01"},
+		{"123456789012345678901234", "1", "123456789012345678901234"},
+		{"123456789012345678901234", "2", "246913578024691357802468"},
+		{"123456789012345678901234", "100", ""},
+		{"1.23456789012345678901234", "1.23456789012345678901234", "1.52415787532388367504952"},
+		{"0.000000000000000000000001", "0.1", ""},
+		{"0.00000000000000000000003", "0.15", "0.000000000000000000000004"},
+	} {
+		got := price(t, c.a).Times(price(t, c.b))
+		back := price(t, c.b).Times(price(t, c.a))
+		if got != back || got.IsZero() != (c.want == "") || (c.want != "" && got.String() != c.want) {
+			t.Errorf("%s times %s is %s, want %s", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -43,7 +43,7 @@ type board map[string]market.Price
 func (b board) Price(symbol string, _ time.Time) (market.Price, error) {
 	p, ok := b[symbol]
 	if !ok {
-		return market.Price{}, fault.New(fault.Unavailable, "provider_unavailable", "There is no trustworthy price of %s now; try again shortly.", symbol).RetryAfter(time.Second)
+		return market.Price{}, fault.New(fault.Unavailable, "pair_unavailable", "There is no trustworthy price of %s now; try again shortly.", symbol).RetryAfter(time.Second)
 	}
 	return p, nil
 }
@@ -160,7 +160,7 @@ func mustFault(t testing.TB, err error, kind fault.Kind, code string) fault.Erro
 	if f.Code != code || f.Kind != kind || f.Text == "" {
 		t.Fatalf("got %v (kind %d), want %s", err, f.Kind, code)
 	}
-	if wait, told := f.Detail["retryAfterSeconds"].(int); code == "provider_unavailable" && (!told || wait < 1) {
+	if wait, told := f.Detail["retryAfterSeconds"].(int); (code == "provider_unavailable" || code == "pair_unavailable") && (!told || wait < 1) {
 		t.Errorf("%v does not say when to come again", err)
 	}
 	return *f

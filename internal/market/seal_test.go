@@ -182,7 +182,7 @@ func TestWhatWasNotSealedHereForYouIsNotFound(t *testing.T) {
 		"cut":                        {id[:len(id)-2], "int_1"},
 		"longer":                     {id + "AA", "int_1"},
 		"very long":                  {"quo_" + strings.Repeat("A", 1<<20), "int_1"},
-		"another version":            {"quo_" + base64.RawURLEncoding.EncodeToString(append([]byte{2}, raw[1:]...)), "int_1"},
+		"another version":            {"quo_" + base64.RawURLEncoding.EncodeToString(append([]byte{1}, raw[1:]...)), "int_1"},
 		"short of a tag":             {"quo_" + base64.RawURLEncoding.EncodeToString(raw[:40]), "int_1"},
 		"its own short name":         {string(market.ShortID(id)), "int_1"},
 		"only the standard alphabet": {"quo_" + strings.ReplaceAll(base64.RawStdEncoding.EncodeToString(raw), "-", "+") + "+/", "int_1"},

@@ -131,6 +131,11 @@ func (r *Route) check(in *Intent) error {
 	case r.In.Less(r.MinIn) || r.MaxIn.Less(r.In):
 		return fmt.Errorf("a route of %s outside its own limits of %s and %s", r.In, r.MinIn, r.MaxIn)
 	}
+	for _, s := range r.Steps {
+		if s.Give.IsZero() || s.Bring.IsZero() || s.Bring.Less(s.MinOut) {
+			return fmt.Errorf("a step of %s for %s", s.Give, s.Bring)
+		}
+	}
 	return nil
 }
 
@@ -170,7 +175,7 @@ func (d *draft) refused(dropped []Refusal) error {
 	for _, r := range dropped {
 		same = same && r.Code == dropped[0].Code
 		switch r.Code {
-		case "upstream_timeout", "upstream_error", "provider_unavailable":
+		case "upstream_timeout", "upstream_error", "provider_unavailable", "pair_unavailable":
 		default:
 			trouble = false
 		}

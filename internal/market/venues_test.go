@@ -160,12 +160,12 @@ func TestAVenueIsAskedForWhatGoesOn(t *testing.T) {
 	var seen market.Intent
 	v := &venue{name: "v", say: func(_ context.Context, in market.Intent) ([]market.Route, error) {
 		seen = in
-		return []market.Route{{In: in.Amount, Out: n(5), MinIn: n(1), MaxIn: n(1 << 40), Steps: []quote.Step{{Venue: "v"}}, Takes: time.Hour, Impact: 400}}, nil
+		return []market.Route{{In: in.Amount, Out: n(5), MinIn: n(1), MaxIn: n(1 << 40), Steps: []quote.Step{{Venue: "v", Give: in.Amount, Bring: n(5), MinOut: n(5)}}, Takes: time.Hour, Impact: 400}}, nil
 	}}
 	a := withFee(swap(usdc, 10_000_000), percent(t, "1"))
 	a.To = payTo
 	o, err := over(t, v).Quote(t.Context(), a, start)
-	want := market.Intent{Give: btc, Get: usdc, Side: market.From, Amount: n(9_900_000), Mode: quote.Float, To: payTo, Over: 5_000, At: start}
+	want := market.Intent{Give: btc, Get: usdc, Side: market.From, Amount: n(9_900_000), Mode: quote.Float, To: payTo, Over: 5_000, Slippage: 5_000, At: start}
 	if err != nil || seen != want || v.calls.Load() != 1 {
 		t.Errorf("got %+v, %v", seen, err)
 	}

@@ -60,6 +60,10 @@ func (t *turn) take() error {
 		return t.close()
 	case Cancelled:
 		return t.close()
+	case StepAsked:
+		return t.stepAsked(ev)
+	case StepCalled:
+		return t.stepCalled(ev)
 	case StepDone:
 		return t.stepDone(ev)
 	case StepFailed:
@@ -86,6 +90,8 @@ func (t *turn) take() error {
 		return t.refundAddress(ev)
 	case RefundAsked:
 		return t.refundAsked()
+	case RequoteOffered:
+		return t.offered(ev)
 	case RequoteAccepted:
 		return t.requoted(ev)
 	case DeadlinePassed:
@@ -145,7 +151,7 @@ func (t *turn) end(s State) {
 // back: what is held may be held for long.
 func (t *turn) hold(why Reason, wantsRefund bool) {
 	t.to(Held)
-	t.o.Hold = Hold{Why: why, WantsRefund: wantsRefund}
+	t.o.Hold = Hold{Why: why, WantsRefund: wantsRefund, Since: t.o.Version + 1}
 	t.void(t.o.payoutName())
 	t.do(AskHuman{Why: why})
 }

@@ -308,9 +308,18 @@ func (t *turn) uncount(rec *Deposit) error {
 // reserveAgain keeps the payout for an order that waits for its deposit once
 // more. It asks for what may be gone: then the next deposit finds the books short.
 func (t *turn) reserveAgain() {
-	if (t.o.State != Held && t.o.State != Refunding) || len(t.o.Quote.Steps) > 0 {
-		return
+	if t.o.State == Held || t.o.State == Refunding {
+		t.reserveInventory(false)
 	}
-	most, err := t.o.Quote.MostPayout()
-	t.reserve(t.o.payoutName(), Sum{t.o.Quote.Get, must(t, most, err)}, false)
+}
+
+// reserveInventory keeps what the order may ask of our own inventory.
+func (t *turn) reserveInventory(must bool) {
+	asset, most, err := t.o.Quote.Reserve()
+	if err != nil {
+		t.err = err
+	}
+	if !most.IsZero() {
+		t.reserve(t.o.payoutName(), Sum{asset, most}, must)
+	}
 }

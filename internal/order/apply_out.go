@@ -6,27 +6,17 @@ import (
 	"ferry/internal/quote"
 )
 
-// advance sends the order on its way: to its next step, or to its payout.
-func (t *turn) advance() {
-	if t.o.Step < len(t.o.Quote.Steps) {
-		t.to(Executing)
-		t.do(RunStep{Index: t.o.Step})
-		return
-	}
-	t.pay()
-}
-
 // pay wishes the payout. Its amount is decided here and never again.
 func (t *turn) pay() {
 	if t.o.Payout.State != OutNone {
 		t.err = t.out("its payout was wished before")
 		return
 	}
-	amount := t.o.InHand.Amount
+	amount, err := t.o.Quote.Toll.Rest(t.o.InHand.Amount)
 	if len(t.o.Quote.Steps) == 0 || t.o.Quote.Mode == quote.Fixed {
-		v, err := t.o.Quote.PayoutFor(t.o.Received)
-		amount = must(t, v, err)
+		amount, err = t.o.Quote.PayoutFor(t.o.Received)
 	}
+	amount = must(t, amount, err)
 	if amount.IsZero() {
 		t.refundOrHold(BelowMinimum, false)
 		return
@@ -39,29 +29,6 @@ func (t *turn) pay() {
 	t.do(Wish{ID: t.o.payoutName(), For: ForPayout, Call: chain.Call{
 		Chain: get.Chain, From: HotWallet, To: t.o.PayTo, Asset: get, Amount: amount,
 	}})
-}
-
-func (t *turn) stepDone(ev StepDone) error {
-	if t.o.State != Executing || ev.Index != t.o.Step {
-		return t.out("that step does not run")
-	}
-	step := t.o.Quote.Steps[ev.Index]
-	t.post(t.o.owed(), ledger.Hot(step.In.Chain), step.In, ev.In)
-	t.post(ledger.Hot(step.Out.Chain), t.o.owed(), step.Out, ev.Out)
-	t.spent(step.In.Chain, ev.Landed.Cost)
-	t.o.InHand = Sum{Asset: step.Out, Amount: ev.Out}
-	t.o.Step++
-	t.advance()
-	return nil
-}
-
-func (t *turn) stepFailed(ev StepFailed) error {
-	if t.o.State != Executing || ev.Index != t.o.Step {
-		return t.out("that step does not run")
-	}
-	t.spent(t.o.Quote.Steps[ev.Index].In.Chain, ev.Landed.Cost)
-	t.refundOrHold(StepBroke, true)
-	return nil
 }
 
 func (t *turn) payoutFinal(ev PayoutFinal) error {
@@ -96,6 +63,7 @@ func (t *turn) payoutFailed(ev PayoutFailed) error {
 	t.o.Payout.landed(OutDead, ev.Landed)
 	t.spent(t.o.Quote.Get.Chain, ev.Landed.Cost)
 	t.void(t.o.payoutName())
+	t.uncross()
 	t.refundOrHold(PayoutRejected, true)
 	return nil
 }
@@ -245,6 +213,19 @@ func (t *turn) refundFailed(ev RefundFailed) error {
 	t.spent(t.o.InHand.Asset.Chain, ev.Landed.Cost)
 	t.void(t.o.refundName())
 	t.fail(RefundRejected)
+	return nil
+}
+
+// offered notes that a new price can be had. It moves nothing: what was offered counts
+// only once it is accepted.
+func (t *turn) offered(ev RequoteOffered) error {
+	switch {
+	case !t.o.Requotable():
+		return t.out("")
+	case ev.Hold != t.o.Hold.Since:
+		return t.out("the offer was made in another hold")
+	}
+	t.o.Hold.Offered = true
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (o *Order) outflow(transfer string) *Outflow {
 			return &rec.Refund
 		}
 	}
-	return nil
+	return o.call(transfer)
 }
 
 // costCorrected books the difference between what a chain took for a transfer when

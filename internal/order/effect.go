@@ -20,6 +20,7 @@ const (
 	ForRefund   Purpose = "refund"
 	ForFee      Purpose = "fee"
 	ForRecovery Purpose = "recovery"
+	ForStep     Purpose = "step"
 )
 
 // The effects.

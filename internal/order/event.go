@@ -55,17 +55,32 @@ type (
 	FundingClosed struct{}
 	// Cancelled: the owner gave the order up before paying.
 	Cancelled struct{}
-	// StepDone: a venue's step took In and brought Out.
+	// StepAsked: a venue asks for a transaction, the N-th of its step.
+	StepAsked struct {
+		Index, N int
+		Call     chain.Call
+	}
+	// StepCalled: a transaction that a step asked for is settled. Failed says why it did
+	// nothing; it may have cost something all the same.
+	StepCalled struct {
+		Index, N int
+		On       chain.ID
+		Landed   Landed
+		Failed   string
+	}
+	// StepDone: a venue's step took In and brought Out. Calls is how many transactions
+	// it had asked for when that was seen: an end that was seen too early is none.
 	StepDone struct {
 		Index   int
+		Calls   int
 		In, Out money.Amount
-		Landed  Landed
+		Short   bool // the books refused to reserve what the inventory is to give for it
 	}
 	// StepFailed: a venue's step can not be done.
 	StepFailed struct {
-		Index  int
-		Why    string
-		Landed Landed
+		Index int
+		Calls int
+		Why   string
 	}
 	// PayoutFinal: the recipient has the money.
 	PayoutFinal struct{ Landed Landed }
@@ -129,6 +144,9 @@ type (
 	RefundAddressGiven struct{ To chain.Address }
 	// RefundAsked: the owner wants the money back.
 	RefundAsked struct{ Request string }
+	// RequoteOffered: a new price was made for what is in hand, the first time in a
+	// hold. It says that a price can be had, not which: every offer is another.
+	RequoteOffered struct{ Hold int64 } // Hold.Since of the order that it was made for
 	// RequoteAccepted: the owner took a new quote for what is in hand.
 	RequoteAccepted struct{ Quote quote.Quote }
 	// DeadlinePassed: the order has been too long in its state.
@@ -152,12 +170,19 @@ func sighted(kind string, id chain.DepositID, n int) string {
 }
 
 // Key implements Event.
-func (Created) Key() string            { return "created" }
-func (e DepositSeen) Key() string      { return sighted("seen", e.Deposit.ID, e.Sighting) }
-func (e DepositFinal) Key() string     { return sighted("final", e.Deposit.ID, e.Sighting) }
-func (e DepositGone) Key() string      { return sighted("gone", e.Deposit.ID, e.Sighting) }
-func (FundingClosed) Key() string      { return "closed" }
-func (Cancelled) Key() string          { return "closed" }
+func (Created) Key() string        { return "created" }
+func (e DepositSeen) Key() string  { return sighted("seen", e.Deposit.ID, e.Sighting) }
+func (e DepositFinal) Key() string { return sighted("final", e.Deposit.ID, e.Sighting) }
+func (e DepositGone) Key() string  { return sighted("gone", e.Deposit.ID, e.Sighting) }
+func (FundingClosed) Key() string  { return "closed" }
+func (Cancelled) Key() string      { return "closed" }
+func (e StepAsked) Key() string {
+	return "step_ask:" + strconv.Itoa(e.Index) + "/" + strconv.Itoa(e.N)
+}
+
+func (e StepCalled) Key() string {
+	return "step_call:" + strconv.Itoa(e.Index) + "/" + strconv.Itoa(e.N)
+}
 func (e StepDone) Key() string         { return "step:" + strconv.Itoa(e.Index) }
 func (e StepFailed) Key() string       { return "step:" + strconv.Itoa(e.Index) }
 func (PayoutFinal) Key() string        { return "payout" }
@@ -177,6 +202,7 @@ func (e RecoveryFailed) Key() string   { return "recovery:" + string(e.Deposit) 
 func (e CostCorrected) Key() string    { return "cost:" + e.Transfer + "@" + e.Block }
 func (RefundAddressGiven) Key() string { return "refund_address" }
 func (e RefundAsked) Key() string      { return "refund_asked:" + e.Request }
+func (e RequoteOffered) Key() string   { return "requote_offered:" + strconv.FormatInt(e.Hold, 10) }
 func (e RequoteAccepted) Key() string  { return "requote:" + string(e.Quote.ID) }
 func (e DeadlinePassed) Key() string   { return fmt.Sprintf("deadline:%d", e.Of.UnixMicro()) }
 func (e RecoveryDue) Key() string      { return "recovery_due:" + string(e.Deposit) }
@@ -190,6 +216,8 @@ func (DepositFinal) Name() string       { return "deposit_final" }
 func (DepositGone) Name() string        { return "deposit_gone" }
 func (FundingClosed) Name() string      { return "funding_closed" }
 func (Cancelled) Name() string          { return "cancelled" }
+func (StepAsked) Name() string          { return "step_asked" }
+func (StepCalled) Name() string         { return "step_called" }
 func (StepDone) Name() string           { return "step_done" }
 func (StepFailed) Name() string         { return "step_failed" }
 func (PayoutFinal) Name() string        { return "payout_final" }
@@ -209,6 +237,7 @@ func (RecoveryFailed) Name() string     { return "recovery_failed" }
 func (CostCorrected) Name() string      { return "cost_corrected" }
 func (RefundAddressGiven) Name() string { return "refund_address_given" }
 func (RefundAsked) Name() string        { return "refund_asked" }
+func (RequoteOffered) Name() string     { return "requote_offered" }
 func (RequoteAccepted) Name() string    { return "requote_accepted" }
 func (DeadlinePassed) Name() string     { return "deadline_passed" }
 func (RecoveryDue) Name() string        { return "recovery_due" }
@@ -225,6 +254,9 @@ func WithoutLiquidity(ev Event) (Event, bool) {
 	case Lifted:
 		e.Short = true
 		return e, true
+	case StepDone:
+		e.Short = true
+		return e, true
 	}
 	return ev, false
 }
@@ -232,7 +264,8 @@ func WithoutLiquidity(ev Event) (Event, bool) {
 // knows reports whether the fact was applied before, or came too late to count.
 // Deposits are told apart by their own record, so that an order does not grow with
 // every flicker of a mempool: within one sighting a payment is seen, then final,
-// then gone, and what is behind that is stale.
+// then gone, and what is behind that is stale. An offer is remembered by its hold,
+// and forgotten with it.
 func (o Order) knows(ev Event) bool {
 	switch e := ev.(type) {
 	case DepositSeen:
@@ -244,6 +277,8 @@ func (o Order) knows(ev Event) bool {
 	case DepositGone:
 		d := o.deposit(e.Deposit.ID)
 		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && (d.State == DepositDrop || d.Lost))
+	case RequoteOffered:
+		return o.State == Held && o.Hold.Since == e.Hold && o.Hold.Offered
 	}
 	key := ev.Key()
 	for _, k := range o.Keys {
@@ -257,7 +292,7 @@ func (o Order) knows(ev Event) bool {
 // keeps reports whether the event's key must be remembered in the order.
 func keeps(ev Event) bool {
 	switch ev.(type) {
-	case DepositSeen, DepositFinal, DepositGone:
+	case DepositSeen, DepositFinal, DepositGone, RequoteOffered:
 		return false
 	}
 	return true

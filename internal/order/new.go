@@ -54,12 +54,9 @@ func New(a Ask, now time.Time) (Change, error) {
 	default:
 		t.o.FeeStatus = FeeProjected
 	}
-	if len(a.Quote.Steps) == 0 {
-		most, err := a.Quote.MostPayout()
-		if err != nil {
-			return Change{}, err
-		}
-		t.reserve(t.o.payoutName(), Sum{a.Quote.Get, most}, true)
+	t.reserveInventory(true)
+	if t.err != nil {
+		return Change{}, t.err
 	}
 	t.ch.Now, t.ch.From, t.ch.Event, t.ch.At = t.o, Awaiting, t.ev, now
 	t.ch.Ceilings, t.ch.Once = a.Ceilings, a.Once

@@ -43,6 +43,23 @@ const (
 	OutDead   OutState = "dead"
 )
 
+// MaxCalls is how many transactions the steps of an order may ask for.
+const MaxCalls = 24
+
+// StepCall is a transaction of a step: wished, and then settled one way or the other.
+type StepCall struct {
+	Step, N int
+	Outflow // of nothing: only its chain, its transaction and what it cost
+}
+
+// Crossing is what our inventory exchanged for the order between two steps, in the books
+// alone: while nothing went on from there, it can be undone.
+type Crossing struct {
+	Done    bool
+	Step    int
+	In, Out Sum
+}
+
 // Sum is an amount of one asset.
 type Sum struct {
 	Asset  chain.Asset
@@ -54,6 +71,10 @@ type Hold struct {
 	Why Reason
 	// WantsRefund: the order goes to refunding as soon as a refund address is known.
 	WantsRefund bool
+	// Since is the version that the order had when it was held: it names the hold.
+	Since int64
+	// Offered: it was told that a new price can be had. Once for each hold.
+	Offered bool
 }
 
 // Patience is how long an order may stay in a state before somebody looks at it.
@@ -74,6 +95,8 @@ type Order struct {
 	Received money.Amount // counted deposits in the quoted asset
 	InHand   Sum          // what is here for the order now; after a step it is the step's output
 	Step     int
+	Calls    []StepCall
+	Cross    Crossing
 
 	Payout, Refund, Fee Outflow
 	FeeStatus           FeeStatus
@@ -89,7 +112,7 @@ type Order struct {
 	ExpiresAt            time.Time // funding deadline
 	Deadline             time.Time // of the present state; zero once it has passed or where none is
 	FinishedAt           time.Time
-	Keys                 []string // facts that were applied, but for deposits, which know their own
+	Keys                 []string // facts that were applied, but for deposits and offers, which are known by their own record
 
 	Origin Origin
 }
@@ -119,6 +142,17 @@ func (o Order) recoveryName(d chain.DepositID) string {
 	return string(o.ID) + "/recovery/" + string(d)
 }
 
+// stepName is of a step's reservation, and begins the names of its transfers.
+func (o Order) stepName(i int) string { return fmt.Sprintf("%s/%s/%d", o.ID, ForStep, i) }
+
+// callName is the name of the transfer that a step's n-th call on a chain is.
+func (o Order) callName(i, n int, on chain.ID) string {
+	return fmt.Sprintf("%s/%d/%s", o.stepName(i), n, on)
+}
+
+// CallName is the name of the transfer that a step's transaction is.
+func (o Order) CallName(c StepCall) string { return o.callName(c.Step, c.N, c.Asset.Chain) }
+
 func (o Order) owed() ledger.Account     { return ledger.Owed(string(o.ID)) }
 func (o Order) recovery() ledger.Account { return ledger.Recovery(string(o.ID)) }
 
@@ -135,6 +169,7 @@ func (o *Order) deposit(id chain.DepositID) *Deposit {
 func (o Order) clone() Order {
 	o.Deposits = slices.Clone(o.Deposits)
 	o.Keys = slices.Clone(o.Keys)
+	o.Calls = slices.Clone(o.Calls)
 	return o
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ var (
 	give  = chain.Asset{Chain: "sim:a", Ref: "usd"}
 	wrong = chain.Asset{Chain: "sim:a", Ref: "eur"}
 	get   = chain.Asset{Chain: "sim:b"}
+	hub   = chain.Asset{Chain: "sim:a", Ref: "hub"}
+	far   = chain.Asset{Chain: "sim:b", Ref: "hub"}
 	start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	addr  = func(s string) chain.Address { return chain.CanonicalAddress(chain.EVM, s) }
 	n     = money.FromUint64
@@ -42,8 +45,21 @@ func terms(r *rand.Rand) quote.Quote {
 	if r.IntN(2) == 0 {
 		q.Integrator, q.Fee = "int_1", &quote.Fee{Percent: money.Whole / 100, PayTo: addr("fee"), Skipped: r.IntN(4) == 0}
 	}
-	if r.IntN(3) == 0 {
-		q.Steps = []quote.Step{{Venue: "v", In: give, Out: get, MinOut: n(1)}, {Venue: "w", In: get, Out: get, MinOut: n(1)}}[:1+r.IntN(2)]
+	leg := func(venue string, in, out chain.Asset) quote.Step {
+		return quote.Step{Venue: venue, In: in, Out: out, Give: n(1000), Bring: n(900), MinOut: n(1)}
+	}
+	const inv = quote.Inventory
+	q.Steps = [][]quote.Step{
+		nil, nil, nil,
+		{leg("v", give, get)},
+		{leg("v", give, hub), leg("w", hub, get)},
+		{leg(inv, give, get)},
+		{leg("v", give, hub), leg(inv, hub, get)},
+		{leg(inv, give, far), leg("w", far, get)},
+		{leg("v", give, hub), leg(inv, hub, far), leg("w", far, get)},
+	}[r.IntN(9)]
+	if len(q.Steps) > 0 {
+		q.Toll = quote.Toll{Share: money.Percent(r.IntN(3)) * money.Whole / 100, Flat: n(uint64(r.IntN(3)))}
 	}
 	return q
 }
@@ -98,8 +114,10 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 		DepositGone{d, s, now, false},
 		FundingClosed{},
 		Cancelled{},
-		StepDone{o.Step, in, n(490), landed},
-		StepFailed{o.Step, "w", landed},
+		StepAsked{o.Step, o.Asked(o.Step), chain.Call{Chain: get.Chain, Asset: get}},
+		StepCalled{o.Step, max(o.Asked(o.Step)-1, 0), get.Chain, landed, []string{"", "w"}[r.IntN(2)]},
+		StepDone{o.Step, o.Asked(o.Step), in, n(490), r.IntN(10) == 0},
+		StepFailed{o.Step, o.Asked(o.Step), "w"},
 		PayoutFinal{landed},
 		PayoutFailed{"w", landed},
 		RefundPriced{n(2)},
@@ -128,6 +146,11 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 	return all[r.IntN(len(all))]
 }
 
+// randomOffer is an offer of the order's hold, or now and then of one before it.
+func randomOffer(r *rand.Rand, o Order) Event {
+	return RequoteOffered{Hold: o.Hold.Since - int64(r.IntN(4)/3)}
+}
+
 // witness sees all changes of one order, as the books do.
 type witness struct {
 	t          *testing.T
@@ -141,7 +164,7 @@ type witness struct {
 
 func newWitness(t *testing.T, seed uint64) *witness {
 	w := &witness{t: t, seed: seed, books: ledger.NewBooks(), wishes: map[string]int{}}
-	for _, a := range []chain.Asset{give, wrong, get, give.Chain.Native()} {
+	for _, a := range []chain.Asset{give, wrong, get, hub, far, give.Chain.Native()} {
 		fund := ledger.Entry{Postings: []ledger.Posting{{Debit: ledger.Hot(a.Chain), Credit: ledger.Capital, Asset: a, Amount: n(1 << 40)}}}
 		if err := w.books.Apply(fund); err != nil {
 			t.Fatal(err)
@@ -195,7 +218,7 @@ func (w *witness) see(c Change) {
 // settled holds the books to the order.
 func (w *witness) settled(o Order) {
 	w.t.Helper()
-	for _, a := range []chain.Asset{give, wrong, get} {
+	for _, a := range []chain.Asset{give, wrong, get, hub, far} {
 		if sum, err := w.books.Sum(a); err != nil || sum.Debits != sum.Credits {
 			w.fail("books of %s do not sum to zero: %s %v", a, sum, err)
 		}
@@ -213,10 +236,18 @@ func (w *witness) settled(o Order) {
 			w.fail("%s is %s and still owed %s of %s", o.ID, o.State, owed, a)
 		}
 	}
+	for name := range w.books.Reservations {
+		if running := name == o.stepName(o.Step) && o.State == Executing; strings.Contains(name, "/step/") && !running {
+			w.fail("%s is reserved in %s", name, o.State)
+		}
+	}
 	_, reserved := w.books.Reservations["ord_1/payout"]
 	waits := o.State == Awaiting || o.State == Confirming || o.State == Sending
-	if len(o.Quote.Steps) > 0 {
+	if _, some, err := o.Quote.Reserve(); err != nil || some.IsZero() {
 		waits = o.State == Sending
+	}
+	if o.State == Executing {
+		waits = o.crossesLater()
 	}
 	if reserved != waits {
 		w.fail("payout reserved: %v in %s", reserved, o.State)
@@ -236,7 +267,7 @@ func TestRandomSequencesSweep(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", base, base)
-	reached := map[State]int{}
+	reached, offers := map[State]int{}, 0
 	for i := range uint64(sequences) {
 		seed := base + i
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -248,6 +279,9 @@ func TestRandomSequencesSweep(t *testing.T) {
 		for range events {
 			now = now.Add(time.Duration(r.IntN(20)) * time.Minute)
 			ev := randomEvent(r, o, now)
+			if r.IntN(10) == 0 {
+				ev = randomOffer(r, o)
+			}
 			before := o.clone()
 			c, err := o.Apply(ev, now)
 			if !reflect.DeepEqual(before, o) {
@@ -270,6 +304,9 @@ func TestRandomSequencesSweep(t *testing.T) {
 				w.fail("version %d after %d", c.Now.Version, o.Version)
 			}
 			w.see(c)
+			if _, ok := ev.(RequoteOffered); ok {
+				offers++
+			}
 			o = c.Now
 			reached[o.State]++
 		}
@@ -279,5 +316,8 @@ func TestRandomSequencesSweep(t *testing.T) {
 			t.Errorf("state %s was never reached", s)
 		}
 	}
-	t.Logf("reached %v", reached)
+	if offers == 0 {
+		t.Error("no order was told of an offer")
+	}
+	t.Logf("reached %v, %d offers", reached, offers)
 }

@@ -28,26 +28,33 @@ type edge struct {
 // with the effects that each kind of turn had.
 func edges(t *testing.T) map[edge]map[string]bool {
 	found := map[edge]map[string]bool{}
-	for seed := range uint64(6000) {
+	for seed := range uint64(14_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		o, now := newOrder(t, r).Now, start
 		for range 40 {
 			now = now.Add(time.Duration(r.IntN(20)) * time.Minute)
+			if c, err := o.Apply(RequoteOffered{Hold: o.Hold.Since}, now); err == nil { // it leads nowhere else
+				note(found, c)
+			}
 			c, err := o.Apply(randomEvent(r, o, now), now)
 			if err != nil {
 				continue
 			}
-			e := edge{o.State, c.Event.Name(), c.Now.State}
-			if found[e] == nil {
-				found[e] = map[string]bool{}
-			}
-			for _, eff := range c.Effects {
-				found[e][effectText(eff)] = true
-			}
+			note(found, c)
 			o = c.Now
 		}
 	}
 	return found
+}
+
+func note(found map[edge]map[string]bool, c Change) {
+	e := edge{c.From, c.Event.Name(), c.Now.State}
+	if found[e] == nil {
+		found[e] = map[string]bool{}
+	}
+	for _, eff := range c.Effects {
+		found[e][effectText(eff)] = true
+	}
 }
 
 func effectText(e Effect) string {

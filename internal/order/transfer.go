@@ -17,6 +17,17 @@ func (id ID) Outcome(transfer string, landed bool, why string, l Landed) (Event,
 	}
 	kind, deposit, _ := strings.Cut(rest, "/")
 	switch p := Purpose(kind); {
+	case p == ForStep:
+		index, n, on, err := called(deposit)
+		if err != nil {
+			return nil, fmt.Errorf("transfer %s: %w", transfer, err)
+		}
+		if landed {
+			why = ""
+		} else if why == "" {
+			why = "it did not land"
+		}
+		return StepCalled{Index: index, N: n, On: on, Landed: l, Failed: why}, nil
 	case p == ForPayout && landed:
 		return PayoutFinal{Landed: l}, nil
 	case p == ForPayout:

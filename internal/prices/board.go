@@ -12,57 +12,12 @@ import (
 
 	"ferry/internal/fault"
 	"ferry/internal/market"
-	"ferry/internal/money"
 )
-
-// Config is what makes a price good.
-type Config struct {
-	// Symbols are what is priced; whatever else a source says is not listened to.
-	Symbols      []string
-	Quorum       int           // how many sources must agree
-	MaxAge       time.Duration // past which a source's word counts for nothing
-	MaxDeviation money.Percent // from the median, beyond which a source is dropped
-	MaxJump      uint32        // the factor, up or down, beyond which a price is stopped
-	Settle       time.Duration // how long a stopped price must hold to be believed by itself
-	Every        time.Duration // how often sources are asked
-	Timeout      time.Duration // in which they must answer
-}
-
-// Defaults are what most deployments want; Symbols and Quorum have none.
-func Defaults() Config {
-	return Config{
-		MaxAge: 30 * time.Second, MaxDeviation: 2 * money.Whole / 100, MaxJump: 10,
-		Settle: 10 * time.Minute, Every: 5 * time.Second, Timeout: 5 * time.Second,
-	}
-}
-
-// stoppedWait is after what time a price that jumped is worth asking for again.
-const stoppedWait = time.Minute
-
-// maxSkew is how far ahead of ours a source's clock may be.
-const maxSkew = 5 * time.Second
-
-func (c Config) check(sources int) error {
-	switch {
-	case len(c.Symbols) == 0 || slices.Contains(c.Symbols, ""):
-		return fmt.Errorf("prices: no symbols never means all of them; name each")
-	case c.Quorum < 1 || c.Quorum > sources:
-		return fmt.Errorf("prices: the quorum must be from 1 to the number of sources, which is %d", sources)
-	case c.MaxAge <= 0 || c.Settle <= 0 || c.Every <= 0 || c.Timeout <= 0:
-		return fmt.Errorf("prices: the age, the time to settle, the pace and the timeout must be above zero")
-	case c.MaxDeviation <= 0 || c.MaxDeviation >= money.Whole:
-		return fmt.Errorf("prices: the deviation must be above 0 and below 100 percent")
-	case c.MaxJump < 2 || c.MaxJump > 1_000_000:
-		return fmt.Errorf("prices: the jump must be a factor from 2 to 1000000")
-	case c.Every >= c.MaxAge:
-		return fmt.Errorf("prices: sources must be asked more often than every %s, which is how old a price may be", c.MaxAge)
-	}
-	return nil
-}
 
 // Board keeps the last good price of each symbol. Reading it takes no lock.
 type Board struct {
 	cfg     Config
+	guards  map[string]Guard
 	sources []Source
 
 	mu    sync.Mutex // held by Step and Confirm
@@ -74,6 +29,7 @@ type Board struct {
 // word is the last usable thing that one source said of a symbol; zero is nothing.
 type word struct {
 	price market.Price
+	in    string // the symbol it is counted in; empty is dollars
 	at    time.Time
 	why   string // it is not usable
 }
@@ -96,15 +52,28 @@ type Status struct {
 	Sources int          // how many agree
 	Stopped bool         // it jumped, and waits to be confirmed or to settle
 	Next    market.Price // of a stopped one: what is to be confirmed; zero: nothing yet
+	Guard   Guard
+	Said    []Said
 	Dropped []Drop
 }
 
+// Said is what a source said of a symbol that was used.
+type Said struct {
+	Source string
+	Kind   Kind
+	Price  market.Price // in dollars
+	At     time.Time
+}
+
 // Drop is a source whose word does not count, and why.
-type Drop struct{ Source, Why string }
+type Drop struct {
+	Source, Why string
+	Kind        Kind
+}
 
 // New makes a board that knows nothing yet.
 func New(cfg Config, sources ...Source) (*Board, error) {
-	if err := cfg.check(len(sources)); err != nil {
+	if err := cfg.check(sources); err != nil {
 		return nil, err
 	}
 	names := map[string]bool{}
@@ -114,9 +83,10 @@ func New(cfg Config, sources ...Source) (*Board, error) {
 		}
 		names[s.Name()] = true
 	}
-	b := &Board{cfg: cfg, sources: sources, told: map[string][]word{}, lines: map[string]*line{}}
+	b := &Board{cfg: cfg, guards: map[string]Guard{}, sources: sources, told: map[string][]word{}, lines: map[string]*line{}}
 	for _, symbol := range cfg.Symbols {
 		b.told[symbol], b.lines[symbol] = make([]word, len(sources)), &line{}
+		b.guards[symbol] = cfg.guard(symbol)
 	}
 	b.shown.Store(&map[string]*Status{})
 	return b, nil
@@ -128,7 +98,7 @@ func (b *Board) Price(symbol string, now time.Time) (market.Price, error) {
 	switch {
 	case ok && s.Stopped:
 		return market.Price{}, unavailable("The price of %s jumped and is being checked; try again later.", symbol, stoppedWait)
-	case !ok || s.Price.IsZero() || b.old(s.At, now):
+	case !ok || s.Price.IsZero() || b.old(symbol, s.At, now):
 		return market.Price{}, unavailable("There is no trustworthy price of %s now; try again shortly.", symbol, b.cfg.Every)
 	}
 	return s.Price, nil
@@ -146,10 +116,12 @@ func (b *Board) Since(symbol string) time.Time {
 // unavailable refuses with when to come again: no price comes before the sources were
 // asked once more, and of one that jumped nobody knows when it is confirmed.
 func unavailable(text, symbol string, wait time.Duration) error {
-	return fault.New(fault.Unavailable, "provider_unavailable", text, symbol).RetryAfter(wait)
+	return fault.New(fault.Unavailable, "pair_unavailable", text, symbol).RetryAfter(wait)
 }
 
-func (b *Board) old(at, now time.Time) bool { return now.Sub(at) > b.cfg.MaxAge }
+func (b *Board) old(symbol string, at, now time.Time) bool {
+	return now.Sub(at) > b.guards[symbol].MaxAge
+}
 
 // All is how every symbol stands, sorted by symbol.
 func (b *Board) All() []Status {
@@ -192,7 +164,7 @@ func (b *Board) Step(ctx context.Context, now time.Time) error {
 		for symbol, words := range b.told {
 			words[i] = word{}
 			if q, said := quotes[symbol]; said {
-				words[i] = hear(q, now)
+				words[i] = b.hear(q, now)
 			}
 		}
 	}
@@ -239,15 +211,21 @@ func (b *Board) ask(ctx context.Context, now time.Time) ([]map[string]Quote, err
 
 // hear makes a word of what a source said. One that cannot be used replaces the one
 // before all the same, and so does silence: the source no longer stands by it.
-func hear(q Quote, now time.Time) word {
+func (b *Board) hear(q Quote, now time.Time) word {
+	if q.Why != "" {
+		return word{why: q.Why}
+	}
 	p, err := market.ParsePrice(q.Price)
+	_, priced := b.lines[q.In]
 	switch {
 	case err != nil:
 		return word{why: err.Error()}
+	case q.In != "" && !priced:
+		return word{why: fmt.Sprintf("counts in %s, which nobody prices here", short(q.In))}
 	case q.At.After(now.Add(maxSkew)):
 		return word{why: "is from the future"}
 	case q.At.After(now):
 		q.At = now
 	}
-	return word{price: p, at: q.At}
+	return word{price: p, in: q.In, at: q.At}
 }

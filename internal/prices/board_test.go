@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ferry/internal/fault"
+	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/prices"
 )
@@ -46,6 +47,8 @@ type source struct {
 }
 
 func (s *source) Name() string { return s.name }
+
+func (s *source) Kind() prices.Kind { return prices.Exchange }
 
 func (s *source) Prices(_ context.Context, now time.Time) (map[string]prices.Quote, error) {
 	s.mu.Lock()
@@ -110,7 +113,7 @@ func must(t testing.TB, b *prices.Board, now time.Time, want string) {
 		return
 	}
 	f := fault.Of(err)
-	if err == nil || f.Code != "provider_unavailable" || f.Kind != fault.Unavailable || !strings.Contains(f.Text, "BTC") || !p.IsZero() {
+	if err == nil || f.Code != "pair_unavailable" || f.Kind != fault.Unavailable || !strings.Contains(f.Text, "BTC") || !p.IsZero() {
 		t.Fatalf("got %s, %v, want none", p, err)
 	}
 	want = "5" // until the sources are asked again
@@ -282,20 +285,20 @@ func TestAStoppedPriceIsBelievedOnceItHeld(t *testing.T) {
 func TestAPersonMayConfirm(t *testing.T) {
 	t.Parallel()
 	b, all := newBoard(t, config(1), "100")
-	if _, err := b.Confirm("BTC"); err == nil {
+	if _, err := b.Confirm("BTC", price(t, "5000")); err == nil {
 		t.Error("a symbol without a price was confirmed")
 	}
 	step(t, b, start)
-	if _, err := b.Confirm("BTC"); err == nil {
+	if _, err := b.Confirm("BTC", price(t, "5000")); err == nil {
 		t.Error("a symbol that is not stopped was confirmed")
 	}
-	if _, err := b.Confirm("ETH"); err == nil {
+	if _, err := b.Confirm("ETH", price(t, "5000")); err == nil {
 		t.Error("a symbol that nobody knows was confirmed")
 	}
 	all[0].say("5000")
 	step(t, b, start.Add(time.Second))
 	must(t, b, start.Add(time.Second), "")
-	if p, err := b.Confirm("BTC"); err != nil || p.String() != "5000" {
+	if p, err := b.Confirm("BTC", price(t, "5000")); err != nil || p.String() != "5000" {
 		t.Fatalf("got %s, %v", p, err)
 	}
 	must(t, b, start.Add(time.Second), "5000")
@@ -306,7 +309,7 @@ func TestAPersonMayConfirm(t *testing.T) {
 	step(t, b, start.Add(41*time.Second))
 	all[0].say("")
 	step(t, b, start.Add(42*time.Second))
-	if p, err := b.Confirm("BTC"); err == nil {
+	if p, err := b.Confirm("BTC", price(t, "5000")); err == nil {
 		t.Errorf("%s was confirmed, which nobody says any more", p)
 	}
 }
@@ -491,4 +494,13 @@ func TestABoardIsReadWhileItIsWritten(t *testing.T) {
 		step(t, b, start)
 	}
 	wg.Wait()
+}
+
+func price(t testing.TB, text string) market.Price {
+	t.Helper()
+	p, err := market.ParsePrice(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -36,7 +36,7 @@ func FuzzDocuments(f *testing.F) {
 				if q.At.IsZero() || q.At.Location() != time.UTC {
 					t.Fatalf("%q: %q is of %s", b, symbol, q.At)
 				}
-				w := hear(q, now)
+				w := (&Board{}).hear(q, now)
 				if (w.why == "") == w.price.IsZero() {
 					t.Fatalf("%q: %q is heard as %+v", b, symbol, w)
 				}

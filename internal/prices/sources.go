@@ -33,6 +33,9 @@ func NewFixed(name string, prices map[string]string) (*Fixed, error) {
 // Name implements Source.
 func (f *Fixed) Name() string { return f.name }
 
+// Kind implements Source.
+func (f *Fixed) Kind() Kind { return Made }
+
 // Prices implements Source.
 func (f *Fixed) Prices(_ context.Context, now time.Time) (map[string]Quote, error) {
 	quotes := make(map[string]Quote, len(f.prices))
@@ -57,6 +60,9 @@ func NewFile(name, path string) (*File, error) {
 
 // Name implements Source.
 func (f *File) Name() string { return f.name }
+
+// Kind implements Source.
+func (f *File) Kind() Kind { return Document }
 
 // Prices implements Source. The file is read at every look: it is small, and its
 // stamp may be too coarse to tell that it changed.

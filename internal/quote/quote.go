@@ -39,13 +39,36 @@ type Tolerance struct {
 	WrongAsset              Action // Hold or Refund
 }
 
-// Step is one leg of a route through a venue. A route without steps is paid
-// from our own inventory.
+// Step is one leg of a route: through a venue, or from our own inventory, which needs
+// no transaction. A route without steps is paid from the inventory, too.
 type Step struct {
 	Venue   string
 	In, Out chain.Asset
-	MinOut  money.Amount
-	Plan    []byte
+	// Give becomes Bring by the plan. What a venue really brings is seen on chain; the
+	// inventory exchanges at exactly this rate.
+	Give, Bring money.Amount
+	MinOut      money.Amount // for Give; what a venue brings is never less
+	Plan        []byte       // what the venue needs to know again
+}
+
+// Inventory is the venue of a step that exchanges one of our assets for another, on
+// any two chains, in the books alone.
+const Inventory = "inventory"
+
+// Toll is what the service keeps of what a route's last step brought: a share, and
+// what sending it and the steps cost, in that asset.
+type Toll struct {
+	Share money.Percent
+	Flat  money.Amount
+}
+
+// Rest is what is left of an amount after the toll, rounded against whoever is paid.
+func (t Toll) Rest(n money.Amount) (money.Amount, error) {
+	share, err := n.Share(t.Share, money.Up)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	return n.Less0(share).Less0(t.Flat), nil
 }
 
 // Fee is the integrator's share of what comes in, on the chain it comes in on.
@@ -66,6 +89,7 @@ type Quote struct {
 	Mode         RateMode
 	Tolerance    Tolerance
 	Steps        []Step
+	Toll         Toll // of a route with steps; without them Out is less it already
 	Fee          *Fee
 	Integrator   integrator.ID
 	USD          money.USD // what In was worth when quoted
@@ -113,12 +137,32 @@ func (q Quote) Check() error {
 		return bad("tolerance without an action")
 	case q.Mode != Float && q.Mode != Fixed:
 		return bad("no rate mode")
+	case q.Toll.Share < 0 || q.Toll.Share >= money.Whole:
+		return bad("a toll of everything")
+	case !q.connected():
+		return bad("its steps do not lead from what is given to what is got")
 	case q.Fee != nil && (q.Fee.Percent <= 0 || q.Fee.Percent > integrator.MaxFee):
 		return ErrFeeTooHigh
 	case q.Fee != nil && !q.Fee.Skipped && (q.Fee.PayTo.IsZero() || q.Integrator == ""):
 		return ErrNoPayTo
 	}
 	return nil
+}
+
+// connected reports whether the steps lead from one end to the other, over the inventory
+// at most once, and whether a fixed rate rests on nothing but it.
+func (q Quote) connected() bool {
+	at, crossings := q.Give, 0
+	for _, s := range q.Steps {
+		if s.Venue == Inventory {
+			crossings++
+		}
+		if s.In != at || s.In == s.Out || s.Venue == "" || s.Give.IsZero() || s.Bring.IsZero() {
+			return false
+		}
+		at = s.Out
+	}
+	return len(q.Steps) == 0 || at == q.Get && crossings <= 1 && (q.Mode == Float || crossings == len(q.Steps))
 }
 
 func (t Tolerance) known() bool {
@@ -131,14 +175,24 @@ func (q Quote) PayoutFor(in money.Amount) (money.Amount, error) {
 	return q.Out.MulDiv(in, q.In, money.Down)
 }
 
-// MostPayout is the most that can be paid without asking again: the payout of
-// the largest deposit inside the tolerance, rounded up. It is what creation reserves.
-func (q Quote) MostPayout() (money.Amount, error) {
-	extra, err := q.Out.Share(q.Tolerance.Over, money.Up)
-	if err != nil {
-		return money.Amount{}, err
+// Reserve is what creation reserves of our own inventory: the most that can be asked of
+// it without asking again, which is for the largest deposit inside the tolerance, rounded
+// up. It is nothing where all goes through venues.
+func (q Quote) Reserve() (chain.Asset, money.Amount, error) {
+	asset, n := q.Get, q.Out
+	for _, s := range q.Steps {
+		asset, n = chain.Asset{}, money.Amount{}
+		if s.Venue == Inventory {
+			asset, n = s.Out, s.Bring
+			break
+		}
 	}
-	return q.Out.Add(extra)
+	extra, err := n.Share(q.Tolerance.Over, money.Up)
+	if err != nil {
+		return chain.Asset{}, money.Amount{}, err
+	}
+	n, err = n.Add(extra)
+	return asset, n, err
 }
 
 // Split divides what came in: the integrator's share, rounded down, stays on the

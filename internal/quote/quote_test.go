@@ -131,7 +131,7 @@ func TestReservationIsRoundedUp(t *testing.T) {
 	q := sound()
 	for out, want := range map[uint64]uint64{1: 2, 49: 50, 50: 51, 51: 53, 500: 510, 501: 512} {
 		q.Out = n(out)
-		if got, err := q.MostPayout(); err != nil || got != n(want) {
+		if _, got, err := q.Reserve(); err != nil || got != n(want) {
 			t.Errorf("%d and 2 percent more: got %s, %v, want %d", out, got, err, want)
 		}
 	}
@@ -293,7 +293,7 @@ func TestArithmeticFavoursTheHouse(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen[verdict]++
-		most, err := q.MostPayout()
+		_, most, err := q.Reserve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +364,7 @@ func TestArithmeticAtTheTopIsAnErrorNotAWrap(t *testing.T) {
 	if _, err := q.PayoutFor(n(2)); !errors.Is(err, money.ErrOverflow) {
 		t.Errorf("payout: got %v", err)
 	}
-	if _, err := q.MostPayout(); !errors.Is(err, money.ErrOverflow) {
+	if _, _, err := q.Reserve(); !errors.Is(err, money.ErrOverflow) {
 		t.Errorf("reservation: got %v", err)
 	}
 	q.In = top

@@ -271,7 +271,7 @@ func (s *Sender) redraft(ctx context.Context, j Job, call chain.Call, prev Kept,
 	case err != nil:
 		return a, fmt.Errorf("redraft of %s: %w", prev.Tx, err)
 	}
-	return a, s.keep(ctx, j, a, call.Amount.IsZero(), now)
+	return a, s.keep(ctx, j, a, call.Amount.IsZero() && len(call.Data) == 0, now)
 }
 
 // keep stores an attempt. Only then may it be offered to the network.

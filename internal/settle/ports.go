@@ -8,6 +8,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/quote"
 	"ferry/internal/send"
 )
 
@@ -46,6 +47,8 @@ type Store interface {
 	DueOrders(ctx context.Context, now time.Time, lease time.Duration, n int) ([]order.ID, error)
 	// Synced is up to when a chain was read; zero before the first time.
 	Synced(ctx context.Context, id chain.ID) (time.Time, error)
+	// Transfer is one transfer with its attempts; send.ErrUnknown.
+	Transfer(ctx context.Context, id send.ID) (send.Record, error)
 	// Wish is send.Store's.
 	Wish(ctx context.Context, t send.Transfer, cap send.Cap, now time.Time) error
 	// Halted is send.Store's.
@@ -69,6 +72,13 @@ type Closed struct {
 	// Was is what it cost when it landed before a chain went back behind it; nil
 	// for one that ended for the first time.
 	Was *money.Amount
+}
+
+// Venue carries out steps of routes. It plans and judges; it signs nothing and sends
+// nothing, and never learns keys or orders.
+type Venue interface {
+	// Next says what a running step needs now, from what is known of it.
+	Next(ctx context.Context, s quote.Step, known quote.Progress) (quote.Move, error)
 }
 
 // Coster says what a call would cost now, in its chain's own coin.

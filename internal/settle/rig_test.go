@@ -240,6 +240,11 @@ func (g gatedStore) Order(ctx context.Context, id order.ID) (order.Order, error)
 	return g.in.Order(ctx, id)
 }
 
+func (g gatedStore) Transfer(ctx context.Context, id send.ID) (send.Record, error) {
+	g.h("Transfer")
+	return g.in.Transfer(ctx, id)
+}
+
 func (g gatedStore) Move(ctx context.Context, id order.ID, decide settle.Decide) (order.Order, error) {
 	g.h("Move")
 	return g.in.Move(ctx, id, decide)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ferry/internal/chain"
@@ -11,6 +12,7 @@ import (
 	"ferry/internal/ledger"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/quote"
 )
 
 // Config is how orders are settled.
@@ -59,6 +61,7 @@ type Ports struct {
 	Costs  map[chain.ID]Coster
 	Listed map[chain.Asset]bool
 	Rates  Rates
+	Venues map[string]Venue // of steps, by name
 }
 
 // Settler moves orders.
@@ -90,10 +93,18 @@ var (
 // Create makes an order: its payout is reserved and its address watched from the
 // moment it exists.
 func (s *Settler) Create(ctx context.Context, a order.Ask, now time.Time) (order.Order, error) {
-	if len(a.Quote.Steps) > 0 {
-		return order.Order{}, errNoVenue
+	open := []chain.ID{a.Quote.Give.Chain, a.Quote.Get.Chain}
+	needs := []chain.Asset{a.Quote.Give, a.Quote.Get}
+	for _, step := range a.Quote.Steps {
+		if _, ok := s.ports.Venues[step.Venue]; !ok && step.Venue != quote.Inventory {
+			return order.Order{}, errNoVenue
+		}
+		needs = append(needs, step.Out)
+		if !slices.Contains(open, step.Out.Chain) {
+			open = append(open, step.Out.Chain)
+		}
 	}
-	for _, asset := range []chain.Asset{a.Quote.Give, a.Quote.Get} {
+	for _, asset := range needs {
 		id := asset.Chain
 		if !s.ports.Listed[asset] || s.ports.Costs[id] == nil {
 			return order.Order{}, errNoAsset.With("asset", asset.String())
@@ -104,7 +115,7 @@ func (s *Settler) Create(ctx context.Context, a order.Ask, now time.Time) (order
 		return order.Order{}, err
 	}
 	// Both are looked at where the order is written: a halt lets none through.
-	c.Open, c.Watched = []chain.ID{a.Quote.Give.Chain, a.Quote.Get.Chain}, a.Quote.Give.Chain
+	c.Open, c.Watched = open, a.Quote.Give.Chain
 	err = s.ports.Store.Create(ctx, c)
 	var closed *order.Closed
 	switch {

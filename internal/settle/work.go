@@ -78,6 +78,8 @@ func (s *Settler) do(ctx context.Context, w Work, now time.Time) error {
 		return s.wish(ctx, w.Order, e, now)
 	case order.Price:
 		return s.price(ctx, w, e, now)
+	case order.RunStep:
+		return s.step(ctx, w.Order, e, now)
 	}
 	return fmt.Errorf("order %s: nobody can do %T", w.Order, w.Effect)
 }
@@ -134,7 +136,7 @@ func (s *Settler) wish(ctx context.Context, id order.ID, e order.Wish, now time.
 		ID: send.ID(e.ID), Order: string(id), Call: e.Call, USD: worth, MaxFee: budget,
 		Deadline: now.Add(s.cfg.Hurry), WishedAt: now,
 	}
-	if e.For == order.ForPayout {
+	if e.For == order.ForPayout || e.For == order.ForStep {
 		t.GiveUp = now.Add(s.cfg.GiveUp)
 	}
 	err = s.ports.Store.Wish(ctx, t, send.Cap{PerHour: s.cfg.PerHour}, now)

@@ -581,6 +581,7 @@ func TestAnIllegalFactIsRefusedByNameAndChangesNothing(t *testing.T) {
 		{order.RecoveryDue{Deposit: "d"}, early + " " + order.Sending + " " + back + " " + ended},
 		{order.RefundAddressGiven{To: chain.CanonicalAddress(chain.EVM, "0x1")}, early + " " + order.Sending + " " + back + " " + ended},
 		{order.RefundAsked{Request: "r"}, early + " " + order.Sending + " " + back + " " + ended},
+		{order.RequoteOffered{}, early + " " + order.Sending + " " + back + " " + ended},
 		{order.RequoteAccepted{}, early + " " + order.Sending + " " + back + " " + ended},
 		{order.DeadlinePassed{Of: begin}, early + " " + order.Sending + " " + back + " " + ended},
 		{order.Stopped{Request: "x", Why: order.ScreeningHold}, order.Sending + " " + order.Refunding + " " + ended},

@@ -14,6 +14,7 @@ type act uint8
 const (
 	pay    act = iota // the wish's amount goes to its recipient
 	sweep             // deposit addresses are emptied into the hot account
+	invoke            // a contract on the list is called
 	cancel            // nobody is paid; what earlier attempts need is used up
 )
 
@@ -25,8 +26,11 @@ type matter struct {
 	attempts []send.Kept
 	hot      chain.Address
 	sweeper  chain.Address
-	share    money.Percent
-	small    money.Amount // fees up to it are not held to the share
+
+	contracts contracts
+
+	share money.Percent
+	small money.Amount // fees up to it are not held to the share
 }
 
 // verdict is what a family reads from a transaction that does what it should.

@@ -49,6 +49,8 @@ func (s *evmShelf) judge(m matter) (verdict, error) {
 		err = refuse(Method, "a payment authorises nobody")
 	case m.act == cancel:
 		err = evmPlain(tx, m.hot, money.Amount{})
+	case m.act == invoke:
+		err = s.judgeCall(m, tx)
 	case m.wish.Call.Asset.IsNative():
 		err = evmPlain(tx, m.wish.Call.To, m.wish.Call.Amount)
 	default:

@@ -25,6 +25,9 @@ type Policy struct {
 	// Sweepers are the contracts that bring deposits home, one for an EVM chain. A
 	// chain without one signs no sweeps.
 	Sweepers map[chain.ID]chain.Address
+	// Contracts are those that may be called, of an EVM chain: a list that is empty is
+	// none.
+	Contracts map[chain.ID][]chain.Contract
 	// Now is the clock of the hour.
 	Now func() time.Time
 }
@@ -49,6 +52,7 @@ type Signer struct {
 	wishes Wishes
 	halts  Halts
 	hots   map[chain.ID]chain.Address
+	lists  map[chain.ID]contracts
 
 	mu     sync.Mutex
 	counts map[chain.ID]*count
@@ -60,7 +64,14 @@ func New(ring *Ring, p Policy, w Wishes, h Halts) (*Signer, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	s := &Signer{ring: ring, policy: p, wishes: w, halts: h, hots: map[chain.ID]chain.Address{}, counts: map[chain.ID]*count{}}
+	s := &Signer{ring: ring, policy: p, wishes: w, halts: h, hots: map[chain.ID]chain.Address{}, counts: map[chain.ID]*count{}, lists: map[chain.ID]contracts{}}
+	for id, list := range p.Contracts {
+		read, err := readContracts(list)
+		if err != nil {
+			return nil, err
+		}
+		s.lists[id] = read
+	}
 	for id, shelf := range ring.shelves {
 		hot, err := shelf.address(chain.Key{Account: Hot})
 		if err != nil {
@@ -106,7 +117,8 @@ func (s *Signer) Sign(ctx context.Context, p chain.Paper) ([]byte, error) {
 		return nil, err
 	}
 	entry := counted{wish: m.wish.ID, tokens: v.tokens, usd: m.wish.USD, at: s.policy.Now()}
-	if m.act == pay {
+	counts := m.act == pay || m.act == invoke
+	if counts {
 		if err := s.counts[p.Chain].allow(entry, standing, s.policy.PerHour); err != nil {
 			return nil, err
 		}
@@ -115,7 +127,7 @@ func (s *Signer) Sign(ctx context.Context, p chain.Paper) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signer: %w", err)
 	}
-	if m.act == pay {
+	if counts {
 		s.counts[p.Chain].add(entry)
 	}
 	s.told.keep(v.coins)
@@ -124,7 +136,7 @@ func (s *Signer) Sign(ctx context.Context, p chain.Paper) ([]byte, error) {
 
 // matter looks up what a paper is for, and refuses what no transaction could mend.
 func (s *Signer) matter(ctx context.Context, p chain.Paper) (matter, error) {
-	m := matter{paper: p, hot: s.hots[p.Chain], sweeper: s.policy.Sweepers[p.Chain], share: s.policy.FeeShare, small: s.policy.SmallFee}
+	m := matter{paper: p, hot: s.hots[p.Chain], sweeper: s.policy.Sweepers[p.Chain], contracts: s.lists[p.Chain], share: s.policy.FeeShare, small: s.policy.SmallFee}
 	if m.hot.IsZero() {
 		return m, refuse(WrongChain, "there are no keys for the chain %s", p.Chain)
 	}
@@ -152,7 +164,7 @@ func (s *Signer) matter(ctx context.Context, p chain.Paper) (matter, error) {
 		return m, refuse(WrongChain, "transfer %s is on %s", p.For, w.Call.Chain)
 	case w.Call.From != Hot || len(p.Keys) == 0:
 		return m, refuse(WrongKeys, "transfer %s is from the account %q, and %d keys are named", p.For, w.Call.From, len(p.Keys))
-	case w.Call.Amount.IsZero() || w.Call.To.IsZero():
+	case w.Call.Amount.IsZero() && len(w.Call.Data) == 0 || w.Call.To.IsZero():
 		return m, refuse(Amount, "transfer %s pays nothing or nobody", p.For)
 	}
 	return m, s.weigh(&m)
@@ -170,10 +182,17 @@ func (s *Signer) weigh(m *matter) error {
 		return m.sources(s.ring.shelves[m.paper.Chain])
 	case w.Call.To == m.hot:
 		return refuse(Recipient, "transfer %s pays our own account", w.ID)
-	case w.USD <= 0:
-		return refuse(Capped, "what transfer %s is worth is not known", w.ID)
 	case w.USD > s.policy.PerPayment:
 		return refuse(Capped, "transfer %s is worth %s dollars, %s are allowed for one payment", w.ID, w.USD, s.policy.PerPayment)
+	case len(w.Call.Data) > 0 && m.hot.Family() != chain.EVM:
+		return refuse(Method, "there are no contracts on %s", w.Call.Chain)
+	case len(w.Call.Data) > 0:
+		m.act = invoke
+		if w.USD <= 0 && !w.Call.Amount.IsZero() {
+			return refuse(Capped, "what transfer %s is worth is not known", w.ID)
+		}
+	case w.USD <= 0:
+		return refuse(Capped, "what transfer %s is worth is not known", w.ID)
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ type eventRow struct {
 	Sighting int           `json:"sighting,omitzero"`
 	Short    bool          `json:"short,omitzero"`
 	Index    *int          `json:"index,omitzero"`
+	N        *int          `json:"n,omitzero"`
+	On       string        `json:"on,omitzero"`
 	In       *money.Amount `json:"in,omitzero"`
 	Out      *money.Amount `json:"out,omitzero"`
 	Tx       string        `json:"tx,omitzero"`
@@ -26,6 +28,7 @@ type eventRow struct {
 	Request  string        `json:"request,omitzero"`
 	Quote    *quoteRow     `json:"quote,omitzero"`
 	Of       int64         `json:"of,omitzero"`
+	Hold     *int64        `json:"hold,omitzero"`
 }
 
 func eventToRow(ev order.Event) eventRow {
@@ -38,12 +41,15 @@ func eventToRow(ev order.Event) eventRow {
 		r.Short = e.Short
 	case order.DepositGone:
 		r.payment(e.Deposit, e.Sighting)
+	case order.StepAsked:
+		r.Index, r.N, r.On = &e.Index, &e.N, string(e.Call.Chain)
+	case order.StepCalled:
+		r.Index, r.N, r.On = &e.Index, &e.N, string(e.On)
+		r.landed(e.Landed, e.Failed)
 	case order.StepDone:
-		r.Index, r.In, r.Out = &e.Index, &e.In, &e.Out
-		r.landed(e.Landed, "")
+		r.Index, r.In, r.Out, r.Short = &e.Index, &e.In, &e.Out, e.Short
 	case order.StepFailed:
-		r.Index = &e.Index
-		r.landed(e.Landed, e.Why)
+		r.Index, r.Why = &e.Index, e.Why
 	case order.PayoutFinal:
 		r.landed(e.Landed, "")
 	case order.PayoutFailed:
@@ -90,6 +96,8 @@ func (r *eventRow) rest(ev order.Event) {
 		r.To = &to
 	case order.RefundAsked:
 		r.Request = e.Request
+	case order.RequoteOffered:
+		r.Hold = &e.Hold
 	case order.RequoteAccepted:
 		q := quoteToRow(e.Quote)
 		r.Quote = &q

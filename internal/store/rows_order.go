@@ -99,6 +99,8 @@ type orderRow struct {
 	Received   money.Amount `json:"received,omitzero"`
 	InHand     sumRow       `json:"in_hand,omitzero"`
 	Step       int          `json:"step,omitzero"`
+	Calls      []stepCall   `json:"calls,omitempty"`
+	Cross      crossingRow  `json:"cross,omitzero"`
 	Payout     outflowRow   `json:"payout,omitzero"`
 	Refund     outflowRow   `json:"refund,omitzero"`
 	Fee        outflowRow   `json:"fee,omitzero"`
@@ -106,6 +108,8 @@ type orderRow struct {
 	FeeReason  string       `json:"fee_reason,omitzero"`
 	HoldWhy    string       `json:"hold_why,omitzero"`
 	HoldRefund bool         `json:"hold_refund,omitzero"`
+	HoldSince  int64        `json:"hold_since,omitzero"`
+	HoldOffer  bool         `json:"hold_offer,omitzero"`
 	Stop       string       `json:"stop,omitzero"`
 	Failure    string       `json:"failure,omitzero"`
 	Delayed    bool         `json:"delayed,omitzero"`
@@ -115,6 +119,24 @@ type orderRow struct {
 	FinishedAt int64        `json:"finished_at"`
 	Keys       []string     `json:"keys,omitempty"`
 }
+
+// stepCall is a settled transaction of a step.
+type stepCall struct {
+	Step int        `json:"step"`
+	N    int        `json:"n"`
+	Out  outflowRow `json:"out"`
+}
+
+// crossingRow is an exchange with our inventory between two steps.
+type crossingRow struct {
+	Done bool   `json:"done,omitzero"`
+	Step int    `json:"step,omitzero"`
+	In   sumRow `json:"in,omitzero"`
+	Out  sumRow `json:"out,omitzero"`
+}
+
+func sumToRow(s order.Sum) sumRow { return sumRow{Asset: assetToRow(s.Asset), Amount: s.Amount} }
+func (r sumRow) sum() order.Sum   { return order.Sum{Asset: r.Asset.asset(), Amount: r.Amount} }
 
 type addressRow struct {
 	Family string `json:"f,omitzero"`
@@ -223,10 +245,10 @@ func (r termsRow) order() (order.Order, error) {
 func orderToRow(o order.Order) orderRow {
 	r := orderRow{
 		V: docVersion, Version: o.Version, State: string(o.State), RefundTo: addressToRow(o.RefundTo),
-		Received: o.Received, InHand: sumRow{Asset: assetToRow(o.InHand.Asset), Amount: o.InHand.Amount}, Step: o.Step,
+		Received: o.Received, InHand: sumToRow(o.InHand), Step: o.Step,
 		Payout: outflowToRow(o.Payout), Refund: outflowToRow(o.Refund), Fee: outflowToRow(o.Fee),
 		FeeStatus: string(o.FeeStatus), FeeReason: string(o.FeeReason),
-		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund,
+		HoldWhy: string(o.Hold.Why), HoldRefund: o.Hold.WantsRefund, HoldSince: o.Hold.Since, HoldOffer: o.Hold.Offered,
 		Stop: string(o.Stop), Failure: string(o.Failure), Delayed: o.Delayed,
 		UpdatedAt: micro(o.UpdatedAt), ExpiresAt: micro(o.ExpiresAt),
 		Deadline: micro(o.Deadline), FinishedAt: micro(o.FinishedAt), Keys: o.Keys,
@@ -234,6 +256,10 @@ func orderToRow(o order.Order) orderRow {
 	for _, d := range o.Deposits {
 		r.Deposits = append(r.Deposits, depositToRow(d))
 	}
+	for _, c := range o.Calls {
+		r.Calls = append(r.Calls, stepCall{Step: c.Step, N: c.N, Out: outflowToRow(c.Outflow)})
+	}
+	r.Cross = crossingRow{Done: o.Cross.Done, Step: o.Cross.Step, In: sumToRow(o.Cross.In), Out: sumToRow(o.Cross.Out)}
 	return r
 }
 
@@ -244,10 +270,10 @@ func (r orderRow) order(terms order.Order) order.Order {
 		DepositTo: terms.DepositTo, PayTo: terms.PayTo, Patience: terms.Patience, CreatedAt: terms.CreatedAt, Origin: terms.Origin,
 
 		Version: r.Version, State: order.State(r.State), RefundTo: r.RefundTo.address(),
-		Received: r.Received, InHand: order.Sum{Asset: r.InHand.Asset.asset(), Amount: r.InHand.Amount}, Step: r.Step,
+		Received: r.Received, InHand: r.InHand.sum(), Step: r.Step,
 		Payout: r.Payout.outflow(), Refund: r.Refund.outflow(), Fee: r.Fee.outflow(),
 		FeeStatus: order.FeeStatus(r.FeeStatus), FeeReason: order.Reason(r.FeeReason),
-		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund},
+		Hold: order.Hold{Why: order.Reason(r.HoldWhy), WantsRefund: r.HoldRefund, Since: r.HoldSince, Offered: r.HoldOffer},
 		Stop: order.Reason(r.Stop), Failure: order.Reason(r.Failure), Delayed: r.Delayed,
 		UpdatedAt: unmicro(r.UpdatedAt), ExpiresAt: unmicro(r.ExpiresAt),
 		Deadline: unmicro(r.Deadline), FinishedAt: unmicro(r.FinishedAt), Keys: r.Keys,
@@ -255,6 +281,10 @@ func (r orderRow) order(terms order.Order) order.Order {
 	for _, d := range r.Deposits {
 		o.Deposits = append(o.Deposits, d.deposit())
 	}
+	for _, c := range r.Calls {
+		o.Calls = append(o.Calls, order.StepCall{Step: c.Step, N: c.N, Outflow: c.Out.outflow()})
+	}
+	o.Cross = order.Crossing{Done: r.Cross.Done, Step: r.Cross.Step, In: r.Cross.In.sum(), Out: r.Cross.Out.sum()}
 	return o
 }
 

@@ -30,6 +30,8 @@ type quoteRow struct {
 	USD        int64        `json:"usd"`
 	ExpiresAt  int64        `json:"expires_at"`
 	Shown      *shownRow    `json:"shown,omitzero"`
+	TollShare  int32        `json:"toll_share,omitzero"`
+	TollFlat   money.Amount `json:"toll_flat,omitzero"`
 }
 
 type shownRow struct {
@@ -71,6 +73,8 @@ type stepRow struct {
 	Venue  string       `json:"venue"`
 	In     assetRow     `json:"in"`
 	Out    assetRow     `json:"out"`
+	Give   money.Amount `json:"give"`
+	Bring  money.Amount `json:"bring"`
 	MinOut money.Amount `json:"min_out"`
 	Plan   string       `json:"plan,omitzero"`
 }
@@ -87,10 +91,11 @@ func quoteToRow(q quote.Quote) quoteRow {
 		Mode: string(q.Mode), Under: int32(q.Tolerance.Under), Over: int32(q.Tolerance.Over),
 		UnderDo: string(q.Tolerance.UnderAction), OverDo: string(q.Tolerance.OverAction), WrongDo: string(q.Tolerance.WrongAsset),
 		Integrator: string(q.Integrator), USD: int64(q.USD), ExpiresAt: micro(q.ExpiresAt), Shown: shownToRow(q.Shown),
+		TollShare: int32(q.Toll.Share), TollFlat: q.Toll.Flat,
 	}
 	for _, s := range q.Steps {
 		r.Steps = append(r.Steps, stepRow{
-			Venue: s.Venue, In: assetToRow(s.In), Out: assetToRow(s.Out), MinOut: s.MinOut, Plan: hex.EncodeToString(s.Plan),
+			Venue: s.Venue, In: assetToRow(s.In), Out: assetToRow(s.Out), Give: s.Give, Bring: s.Bring, MinOut: s.MinOut, Plan: hex.EncodeToString(s.Plan),
 		})
 	}
 	if q.Fee != nil {
@@ -103,13 +108,14 @@ func (r quoteRow) quote() (quote.Quote, error) {
 	q := quote.Quote{
 		ID: quote.ID(r.ID), Give: r.Give.asset(), Get: r.Get.asset(), In: r.In, Out: r.Out, MinIn: r.MinIn, MaxIn: r.MaxIn,
 		Mode: quote.RateMode(r.Mode), Integrator: integrator.ID(r.Integrator), USD: money.USD(r.USD), ExpiresAt: unmicro(r.ExpiresAt), Shown: r.Shown.shown(),
+		Toll: quote.Toll{Share: money.Percent(r.TollShare), Flat: r.TollFlat},
 		Tolerance: quote.Tolerance{
 			Under: money.Percent(r.Under), Over: money.Percent(r.Over),
 			UnderAction: quote.Action(r.UnderDo), OverAction: quote.Action(r.OverDo), WrongAsset: quote.Action(r.WrongDo),
 		},
 	}
 	for _, s := range r.Steps {
-		step := quote.Step{Venue: s.Venue, In: s.In.asset(), Out: s.Out.asset(), MinOut: s.MinOut}
+		step := quote.Step{Venue: s.Venue, In: s.In.asset(), Out: s.Out.asset(), Give: s.Give, Bring: s.Bring, MinOut: s.MinOut}
 		if s.Plan != "" {
 			plan, err := hex.DecodeString(s.Plan)
 			if err != nil {

@@ -213,7 +213,7 @@ func TestEventsAreWrittenDown(t *testing.T) {
 		&order.DepositSeen{}, &order.DepositFinal{}, &order.DepositGone{}, &order.CostCorrected{}, &order.StepDone{}, &order.StepFailed{},
 		&order.PayoutFinal{}, &order.PayoutFailed{}, &order.RefundPriced{}, &order.RefundBelowCost{}, &order.RefundFinal{}, &order.RefundFailed{},
 		&order.FeeSkipped{}, &order.FeePaid{}, &order.FeeFailed{}, &order.RecoveryPriced{}, &order.RecoveryDust{}, &order.RecoveryFinal{},
-		&order.RecoveryFailed{}, &order.RecoveryDue{}, &order.RefundAddressGiven{}, &order.RefundAsked{}, &order.RequoteAccepted{},
+		&order.RecoveryFailed{}, &order.RecoveryDue{}, &order.RefundAddressGiven{}, &order.RefundAsked{}, &order.RequoteOffered{}, &order.RequoteAccepted{},
 		&order.DeadlinePassed{}, &order.Stopped{}, &order.Lifted{},
 	}
 	for _, e := range events {

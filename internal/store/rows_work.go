@@ -27,6 +27,7 @@ type callRow struct {
 	Amount money.Amount `json:"amount"`
 
 	Sources []sourceRow `json:"sources,omitempty"`
+	Data    []byte      `json:"data,omitempty"`
 }
 
 // sourceRow is a deposit address that a call empties.
@@ -38,7 +39,7 @@ type sourceRow struct {
 }
 
 func callToRow(c chain.Call) callRow {
-	r := callRow{Chain: string(c.Chain), From: string(c.From), To: addressToRow(c.To), Asset: assetToRow(c.Asset), Amount: c.Amount}
+	r := callRow{Chain: string(c.Chain), From: string(c.From), To: addressToRow(c.To), Asset: assetToRow(c.Asset), Amount: c.Amount, Data: c.Data}
 	for _, s := range c.Sources {
 		one := sourceRow{Address: addressToRow(s.Address), Index: s.Index, Amount: s.Amount}
 		for _, d := range s.Deposits {
@@ -50,7 +51,7 @@ func callToRow(c chain.Call) callRow {
 }
 
 func (r callRow) call() chain.Call {
-	c := chain.Call{Chain: chain.ID(r.Chain), From: chain.Account(r.From), To: r.To.address(), Asset: r.Asset.asset(), Amount: r.Amount}
+	c := chain.Call{Chain: chain.ID(r.Chain), From: chain.Account(r.From), To: r.To.address(), Asset: r.Asset.asset(), Amount: r.Amount, Data: r.Data}
 	for _, s := range r.Sources {
 		one := chain.Source{Address: s.Address.address(), Index: s.Index, Amount: s.Amount}
 		for _, d := range s.Deposits {

@@ -282,6 +282,7 @@ func (w *world) requote(c *client) {
 		return
 	}
 	q.Integrator = o.Quote.Integrator
+	w.say(c, order.RequoteOffered{Hold: o.Hold.Since})
 	w.say(c, order.RequoteAccepted{Quote: q})
 }
 

@@ -17,7 +17,7 @@ import (
 var pricing = []string{
 	"unsupported_chain", "unsupported_token", "same_asset", "invalid_amount", "invalid_slippage", "invalid_address", "integrator_key_required",
 	"integrator_fee_too_high", "payout_address_missing", "no_route", "amount_too_low", "amount_too_high", "insufficient_liquidity",
-	"fees_exceed_amount", "rate_mode_unsupported", "funding_mode_unsupported", "provider_unavailable", "chain_paused",
+	"fees_exceed_amount", "rate_mode_unsupported", "funding_mode_unsupported", "provider_unavailable", "pair_unavailable", "chain_paused",
 }
 
 // making are the further refusals of making an order.
@@ -81,7 +81,7 @@ func (r Rooms) create(c *api.Call) (any, error) {
 		c.SetHeader("Idempotency-Replayed", "true")
 	}
 	c.SetHeader("Location", "/v2/orders/"+string(made.Order.ID))
-	out := r.view(c, made.Order, access.Act)
+	out := r.view(made.Order, access.Act, nil)
 	out.SessionID = made.Session.Reveal()
 	return out, nil
 }

@@ -59,7 +59,7 @@ func TestCatalogueIsWhole(t *testing.T) {
 		409: "quote_expired price_moved terms_changed idempotency_conflict idempotency_in_progress invalid_state refund_address_already_set refund_already_started step_not_ready requote_expired deposit_already_known too_many_webhooks",
 		422: "no_route amount_too_low amount_too_high insufficient_liquidity fees_exceed_amount rate_mode_unsupported funding_mode_unsupported recipient_unsupported refund_below_cost",
 		429: "rate_limited too_many_open_orders too_many_access_failures too_many_connections",
-		500: "internal_error", 502: "upstream_error", 503: "service_unavailable chain_paused bridge_paused provider_unavailable maintenance", 504: "upstream_timeout",
+		500: "internal_error", 502: "upstream_error", 503: "service_unavailable chain_paused bridge_paused provider_unavailable pair_unavailable maintenance", 504: "upstream_timeout",
 	} {
 		for _, code := range strings.Fields(codes) {
 			if c, ok := wire.CodeOf(code); !ok || c.Status != status {

@@ -46,6 +46,8 @@ func (c *Chain) examine(call chain.Call) (errand, error) {
 		return refuse("%q is none of our accounts", call.From)
 	case !call.Asset.IsNative():
 		return refuse("there are no tokens on Bitcoin")
+	case len(call.Data) > 0:
+		return refuse("there are no contracts on Bitcoin")
 	}
 	kind := c.codec.Kind(call.To)
 	if kind == "" {

@@ -36,6 +36,7 @@ type errand struct {
 const (
 	coinGuess  = params.TxGas
 	tokenGuess = 70_000
+	callGuess  = 450_000
 )
 
 // check refuses calls that can never succeed.
@@ -51,12 +52,14 @@ func (c *Chain) check(call chain.Call) error {
 		return fmt.Errorf("%w: the recipient is no address", send.ErrRefused)
 	case !call.Asset.IsNative() && (!listed || canonical(common.HexToAddress(call.Asset.Ref)).Text() != call.Asset.Ref):
 		return fmt.Errorf("%w: %v is not listed", send.ErrRefused, call.Asset)
-	case call.Amount.IsZero() && (to != c.own || !call.Asset.IsNative() || len(call.Sources) > 0):
+	case len(call.Data) > 0 && (to == c.own || len(call.Sources) > 0):
+		return fmt.Errorf("%w: it calls nobody", send.ErrRefused)
+	case call.Amount.IsZero() && len(call.Data) == 0 && (to != c.own || !call.Asset.IsNative() || len(call.Sources) > 0):
 		return fmt.Errorf("%w: it pays nothing", send.ErrRefused)
 	case zero(to[:18]):
 		return fmt.Errorf("%w: the recipient is a part of the chain itself", send.ErrRefused)
 	}
-	if _, token := c.tokens[to]; token {
+	if _, token := c.tokens[to]; token && len(call.Data) == 0 {
 		return fmt.Errorf("%w: the recipient is a token's own contract", send.ErrRefused)
 	}
 	return nil
@@ -69,7 +72,13 @@ func (c *Chain) errand(ctx context.Context, call chain.Call, tip header) (*erran
 	}
 	e := &errand{Call: call, to: common.HexToAddress(call.To.Text()), value: toInt(call.Amount), keys: []chain.Key{{Account: call.From}}}
 	var err error
-	if !call.Asset.IsNative() {
+	switch {
+	case len(call.Data) > 0:
+		e.data = call.Data
+		if !call.Asset.IsNative() { // the contract takes it by itself
+			e.value = new(uint256.Int)
+		}
+	case !call.Asset.IsNative():
 		if e.data, err = tokenContract.abi.Pack("transfer", e.to, toInt(call.Amount).ToBig()); err != nil {
 			return nil, err
 		}
@@ -78,6 +87,9 @@ func (c *Chain) errand(ctx context.Context, call chain.Call, tip header) (*erran
 	e.beside, err = c.beside(ctx, e, tip)
 	return e, err
 }
+
+// nothing reports whether the errand only uses up its nonce.
+func (e *errand) nothing() bool { return e.Amount.IsZero() && len(e.data) == 0 }
 
 func (e *errand) message(from common.Address) message {
 	return message{From: &from, To: &e.to, Value: (*hexutil.U256)(e.value), Data: e.data}
@@ -123,6 +135,9 @@ func (c *Chain) Cost(ctx context.Context, call chain.Call) (money.Amount, error)
 		gas, err = roomy(uint64(coinGuess)), nil
 		if !call.Asset.IsNative() {
 			gas = roomy(tokenGuess)
+		}
+		if len(call.Data) > 0 {
+			gas = roomy(callGuess)
 		}
 		gas = max(gas, roomy(gas*uint64(len(call.Sources))+e.extra))
 	}
@@ -235,7 +250,7 @@ func (c *Chain) Redraft(ctx context.Context, call chain.Call, prev chain.Attempt
 		return chain.Attempt{}, err
 	}
 	gas := old.Gas()
-	if call.Amount.IsZero() { // it only uses up the nonce
+	if e.nothing() { // it only uses up the nonce
 		gas = params.TxGas
 	} else if len(e.auths) > len(old.SetCodeAuthorizations()) || e.to != *old.To() || !bytes.Equal(e.data, old.Data()) || e.value.ToBig().Cmp(old.Value()) != 0 {
 		if gas, err = c.gas(ctx, e, ends.tip); err != nil { // what came before did less
@@ -275,7 +290,7 @@ func (c *Chain) sign(ctx context.Context, e *errand, nonce, gas uint64, b bid) (
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	cancel := e.Amount.IsZero()
+	cancel := e.nothing()
 	raw, err := c.signer.Sign(ctx, chain.Paper{Chain: c.cfg.ID, For: e.For, Cancel: cancel, Unsigned: unsigned, Keys: e.keys})
 	if err != nil {
 		return chain.Attempt{}, fmt.Errorf("sign: %w", err)

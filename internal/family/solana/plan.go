@@ -48,6 +48,8 @@ func (c *Chain) plan(ctx context.Context, call chain.Call, cancel bool) (*plan, 
 		return nil, refused("it is for another chain")
 	case !ok:
 		return nil, refused("the account is not ours")
+	case len(call.Data) > 0:
+		return nil, refused("programs are not called from here")
 	}
 	p := &plan{payer: own, keys: map[sol.PublicKey]chain.Key{own: {Account: call.From}}, units: unitsBase}
 	to, err := pubkey(call.To)

@@ -272,6 +272,7 @@ func (b *bench) shove(r *rand.Rand, id order.ID, at time.Time) {
 		order.FeePaid{Landed: landed},
 		order.FeeSkipped{},
 		order.RefundAsked{Request: "r"},
+		order.RequoteOffered{Hold: o.Hold.Since},
 		order.RequoteAccepted{Quote: requote},
 		order.DeadlinePassed{Of: o.Deadline},
 	}

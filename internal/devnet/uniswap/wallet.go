@@ -1,0 +1,121 @@
+package uniswap
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/ethereum/go-ethereum"
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/ethclient"
+)
+
+const (
+	// gas is enough for the largest of the contracts.
+	gas = 7_000_000
+	// look is how often a receipt is asked for.
+	look = 20 * time.Millisecond
+)
+
+// Wallet sends over JSON-RPC with a key of a local chain.
+type Wallet struct {
+	Client *ethclient.Client
+	// Mine makes a block where the chain makes none by itself; nil where it does.
+	Mine func(ctx context.Context) error
+
+	key   *ecdsa.PrivateKey
+	id    *big.Int
+	nonce uint64
+	tip   *big.Int
+	most  *big.Int
+	open  []common.Hash
+}
+
+// Open makes a wallet of a key on the chain that answers at a URL.
+func Open(ctx context.Context, url string, key *ecdsa.PrivateKey) (*Wallet, error) {
+	client, err := ethclient.DialContext(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	w := &Wallet{Client: client, key: key}
+	if w.id, err = client.ChainID(ctx); err != nil {
+		return nil, err
+	}
+	if w.nonce, err = client.PendingNonceAt(ctx, w.Address()); err != nil {
+		return nil, err
+	}
+	price, err := client.SuggestGasPrice(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// A local chain may ask for more in a drill; a node takes no transaction that could
+	// cost more than a whole coin.
+	w.tip, w.most = price, new(big.Int).Mul(price, big.NewInt(50))
+	return w, nil
+}
+
+// Address is whose key it is.
+func (w *Wallet) Address() common.Address { return crypto.PubkeyToAddress(w.key.PublicKey) }
+
+// Send implements Sender.
+func (w *Wallet) Send(ctx context.Context, tx Tx) (common.Address, error) {
+	signed, err := types.SignNewTx(w.key, types.LatestSignerForChainID(w.id), &types.DynamicFeeTx{
+		ChainID: w.id, Nonce: w.nonce, To: tx.To, Value: tx.Value, Data: tx.Data, Gas: gas, GasTipCap: w.tip, GasFeeCap: w.most,
+	})
+	if err != nil {
+		return common.Address{}, err
+	}
+	if err := w.Client.SendTransaction(ctx, signed); err != nil {
+		return common.Address{}, fmt.Errorf("send: %w", err)
+	}
+	made := crypto.CreateAddress(w.Address(), w.nonce)
+	w.nonce++
+	w.open = append(w.open, signed.Hash())
+	return made, nil
+}
+
+// Wait waits until everything that was sent is in a block, and says what came of it, in
+// the order of sending. One that failed is an error.
+func (w *Wallet) Wait(ctx context.Context) ([]*types.Receipt, error) {
+	var all []*types.Receipt
+	for _, tx := range w.open {
+		r, err := w.receipt(ctx, tx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	w.open = nil
+	for i, r := range all {
+		if r.Status != types.ReceiptStatusSuccessful {
+			return all, fmt.Errorf("transaction %d of %d, %s, failed on the chain with %d gas", i+1, len(all), r.TxHash, r.GasUsed)
+		}
+	}
+	return all, nil
+}
+
+func (w *Wallet) receipt(ctx context.Context, tx common.Hash) (*types.Receipt, error) {
+	for {
+		r, err := w.Client.TransactionReceipt(ctx, tx)
+		// A node that has no block yet says that it is still making its index.
+		if err == nil || !errors.Is(err, ethereum.NotFound) && !strings.Contains(err.Error(), "indexing is in progress") {
+			return r, err
+		}
+		if w.Mine != nil {
+			if err := w.Mine(ctx); err != nil {
+				return nil, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(look):
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package settle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ferry/internal/order"
+	"ferry/internal/quote"
+	"ferry/internal/send"
+)
+
+// step asks a venue what its running step needs and tells the order, which decides: a
+// call becomes a wish under its own name, an end a fact. A venue may be asked twice for
+// the same, and what a sleeper heard too early changes nothing.
+func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now time.Time) error {
+	o, err := s.ports.Store.Order(ctx, id)
+	if err != nil {
+		return fmt.Errorf("step %d of %s: %w", e.Index, id, err)
+	}
+	if o.State != order.Executing || o.Step != e.Index {
+		return nil // the order went on since
+	}
+	step := o.Quote.Steps[e.Index]
+	venue, ok := s.ports.Venues[step.Venue]
+	if !ok {
+		return fmt.Errorf("step %d of %s: venue %q is not served here", e.Index, id, step.Venue)
+	}
+	if n := len(o.Calls); n > 0 && o.Calls[n-1].State == order.OutWished {
+		return nil // its end is told to the order, and then the venue is asked again
+	}
+	known, err := s.progress(ctx, o, now)
+	if err != nil {
+		return fmt.Errorf("step %d of %s: %w", e.Index, id, err)
+	}
+	if len(o.Calls) >= order.MaxCalls {
+		return s.move(ctx, o, quote.Fail{Why: "it was tried too often"}, now)
+	}
+	move, err := venue.Next(ctx, step, known)
+	if err != nil {
+		return fmt.Errorf("step %d of %s: venue %s: %w", e.Index, id, step.Venue, err)
+	}
+	return s.move(ctx, o, move, now)
+}
+
+// progress is what is known of an order's running step.
+func (s *Settler) progress(ctx context.Context, o order.Order, now time.Time) (p quote.Progress, err error) {
+	p.At = now
+	if p.In, err = o.StepIn(); err != nil {
+		return p, err
+	}
+	for _, c := range o.Calls {
+		if c.Step != o.Step {
+			continue
+		}
+		r, err := s.ports.Store.Transfer(ctx, send.ID(o.CallName(c)))
+		if err != nil {
+			return p, err
+		}
+		p.Calls = append(p.Calls, quote.Sent{Call: r.Transfer.Call, Tx: r.Result.Tx, Fate: r.Result.Fate, Cost: r.Result.Cost})
+	}
+	return p, nil
+}
+
+// move does what a venue said. What the order does not take, because it went on since,
+// is nothing.
+func (s *Settler) move(ctx context.Context, o order.Order, m quote.Move, now time.Time) error {
+	step, asked := o.Quote.Steps[o.Step], o.Asked(o.Step)
+	tell := func(ev order.Event) error {
+		_, err := s.Tell(ctx, o.ID, ev, now)
+		var turn *order.OutOfTurn
+		if errors.As(err, &turn) {
+			return nil
+		}
+		return err
+	}
+	switch m := m.(type) {
+	case quote.Send:
+		if on := m.Call.Chain; on != step.In.Chain && on != step.Out.Chain {
+			return fmt.Errorf("step %d of %s: venue %s asks for a call on %s", o.Step, o.ID, step.Venue, on)
+		}
+		return tell(order.StepAsked{Index: o.Step, N: asked, Call: m.Call})
+	case quote.Wait:
+		return later{max(m.For, time.Second), m.Why}
+	case quote.Done:
+		return tell(order.StepDone{Index: o.Step, Calls: asked, In: m.In, Out: m.Out})
+	case quote.Fail:
+		return tell(order.StepFailed{Index: o.Step, Calls: asked, Why: m.Why})
+	}
+	return fmt.Errorf("step %d of %s: venue %s asks for %T", o.Step, o.ID, step.Venue, m)
+}
