@@ -49,6 +49,15 @@ func (n *Node) mine(ctx context.Context, m making) error {
 			return err
 		}
 	}
+	return n.settle(ctx)
+}
+
+// settle is what follows when blocks were made: they are written for good, so that a
+// node that is killed goes on from them, and a rollup tells of them below.
+func (n *Node) settle(ctx context.Context) error {
+	if err := n.eth.ChainDb().SyncKeyValue(); err != nil {
+		return err
+	}
 	return n.propose(ctx)
 }
 
@@ -140,7 +149,7 @@ func (n *Node) reorg(ctx context.Context, depth int, lose bool) error {
 	if err := n.branch(ctx, head-uint64(depth), lose); err != nil {
 		return err
 	}
-	return n.propose(ctx)
+	return n.settle(ctx)
 }
 
 // branch replaces every block above a height by one more empty one.
