@@ -22,6 +22,7 @@ type making struct {
 	Empty       bool                `json:"empty"`
 	FeeTo       common.Address      `json:"feeTo"`
 	Withdrawals []*types.Withdrawal `json:"withdrawals"` // in the first of them
+	Skip        uint64              `json:"skipSeconds"` // that pass before the first of them
 }
 
 // mine makes blocks on the head.
@@ -31,7 +32,7 @@ func (n *Node) mine(ctx context.Context, m making) error {
 	}
 	for i := range max(m.N, 1) {
 		if i > 0 {
-			m.Withdrawals = nil
+			m.Withdrawals, m.Skip = nil, 0
 		}
 		if !m.Empty && n.price > 1 {
 			if err := n.crowdPays(); err != nil {
@@ -69,7 +70,7 @@ func (n *Node) build(ctx context.Context, parent *types.Header, m making) (*type
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, err
 	}
-	when := max(parent.Time+1, uint64(time.Now().Unix())) //nolint:gosec // now is after 1970
+	when := max(parent.Time+1, uint64(time.Now().Unix())) + m.Skip //nolint:gosec // now is after 1970
 	withdrawals := m.Withdrawals
 	if withdrawals == nil {
 		withdrawals = []*types.Withdrawal{}
