@@ -202,6 +202,9 @@ const (
 
 func (h *House) fund(ctx context.Context, scarce []chain.Asset) error {
 	for _, a := range h.Assets {
+		if h.addresses != nil && (a == Token || a == Far) {
+			continue // what only pools exchange is ours only as far as it was deposited
+		}
 		net, parts, units := h.Net(a.Chain), uint64(1), uint64(rich)
 		if net.Shape() == sim.Coins {
 			parts = treasuryCoins

@@ -1,6 +1,8 @@
 package house
 
 import (
+	"time"
+
 	"ferry/internal/chain"
 	"ferry/internal/family/sim"
 	"ferry/internal/money"
@@ -193,5 +195,59 @@ var poolStories = []story{
 		t.Mine(EVM, 10)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
+	}},
+	{name: "a deposit comes home before its step can run, however small it is", chains: []chain.ID{EVM}, pools: true, sweep: true, tell: func(t *Tale) {
+		id := t.Create(Terms{Give: Token, Get: EVMUSD, In: 5_000_000, Pools: true})
+		t.Pay(id, Token, 5_000_000) // ten dollars, where a thousand must come together
+		t.Mine(EVM, 5)
+		t.MustBe(id, order.Executing)
+		t.Must(len(t.sweeps()) == 0, "it was brought home before its chain called it final")
+		t.Mine(EVM, 5)
+		t.Must(len(t.sweeps()) == 1, "%d sweeps", len(t.sweeps()))
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Executing)
+		t.home(Token)
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Sending)
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Completed)
+		t.Quiet()
+	}},
+	{name: "a call that never lands is cancelled, and the venue asks for it again", chains: []chain.ID{EVM}, pools: true, tell: func(t *Tale) {
+		id := t.Create(Terms{Give: Token, Get: EVMUSD, In: 500_000_000, Pools: true})
+		t.Pay(id, Token, 500_000_000)
+		t.Mine(EVM, 5)
+		t.swapped(id, 0, 1)
+		t.Net(EVM).SetFees(money.FromUint64(1_000))
+		t.Wait(30*time.Minute, 1)
+		t.Wait(20*time.Minute, 1)
+		t.MustBe(id, order.Executing)
+		t.Net(EVM).SetFees(money.FromUint64(5))
+		t.Mine(EVM, 10)
+		t.swapped(id, 0, 2)
+		t.Must(t.Order(id).Calls[0].State == order.OutDead, "the first is %s", t.Order(id).Calls[0].State)
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Sending)
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Completed)
+		t.Quiet()
+	}},
+	{name: "an inventory that has too little when the first step is done gives back what that brought", chains: []chain.ID{EVM, Base}, pools: true, tell: func(t *Tale) {
+		id := t.Create(Terms{Give: Token, Get: Far, In: 500_000_000, Back: true, Pools: true, Change: func(q *quote.Quote) {
+			// The first step brings far more than was planned, and the inventory was
+			// asked to keep hardly anything.
+			q.Steps[0].Bring, q.Steps[1].Bring, q.Steps[1].Give = money.FromUint64(1), money.FromUint64(3_000_000), money.FromUint64(1)
+		}})
+		t.Pay(id, Token, 500_000_000)
+		t.Mine(EVM, 5)
+		t.MustBe(id, order.Executing)
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Refunding)
+		t.Must(t.Order(id).Failure == order.NoLiquidity, "it failed for %s", t.Order(id).Failure)
+		t.Step()
+		t.Mine(EVM, 10)
+		t.MustBe(id, order.Refunded)
+		t.Quiet()
+		t.MustHave(t.Order(id).RefundTo, EVMUSD, t.Order(id).Refund.Amount)
 	}},
 }
