@@ -72,6 +72,7 @@ type round struct {
 
 	books     *ledger.Books
 	orders    []order.Order
+	byID      map[order.ID]int // where in orders
 	transfers []send.Record
 	sums      map[chain.Asset]*big.Int
 }
@@ -81,7 +82,7 @@ type round struct {
 func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 	r := &round{
 		Auditor: a, ctx: ctx, strict: strict, sums: map[chain.Asset]*big.Int{},
-		gone: map[place]*big.Int{}, swept: map[chain.DepositID]send.ID{},
+		byID: map[order.ID]int{}, gone: map[place]*big.Int{}, swept: map[chain.DepositID]send.ID{},
 	}
 	r.out.Conservation = r.sums
 	for _, asset := range a.h.Assets {
@@ -125,6 +126,9 @@ func (r *round) load() (err error) {
 		os, err := r.h.DB.Orders(r.ctx, after, page)
 		if err != nil {
 			return err
+		}
+		for i, o := range os {
+			r.byID[o.ID] = len(r.orders) + i
 		}
 		r.orders = append(r.orders, os...)
 		if len(os) < page {

@@ -62,14 +62,13 @@ func (r *round) checkSwap(t send.Record, l sim.Landing) {
 
 // stepped reports whether the step is booked that asked for a transaction.
 func (r *round) stepped(t send.Record) bool {
-	for _, o := range r.orders {
-		if string(o.ID) != t.Transfer.Order {
-			continue
-		}
-		for _, c := range o.Calls {
-			if o.CallName(c) == string(t.Transfer.ID) {
-				return c.Step < o.Step
-			}
+	i, known := r.byID[order.ID(t.Transfer.Order)]
+	if !known {
+		return false
+	}
+	for _, c := range r.orders[i].Calls {
+		if r.orders[i].CallName(c) == string(t.Transfer.ID) {
+			return c.Step < r.orders[i].Step
 		}
 	}
 	return false
