@@ -13,9 +13,11 @@ contract Shop {
     Token immutable token;
     uint256 public rate = 100; // percent: what is given of the other for a unit
 
-    constructor(Token token_) payable {
+    constructor(Token token_) {
         token = token_;
     }
+
+    receive() external payable {}
 
     function setRate(uint256 percent) external {
         rate = percent;

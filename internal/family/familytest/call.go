@@ -181,7 +181,7 @@ func callNoFunds(h *hand) {
 	token, coins := h.purse()
 	for _, c := range []chain.Call{
 		h.trader().Trade(h.powers.Token, sum(token, money.FromUint64(1)), money.FromUint64(1)),
-		h.trader().Trade(h.native(), coins, money.FromUint64(1)),
+		h.trader().Trade(h.native(), sum(coins, money.FromUint64(1)), money.FromUint64(1)),
 	} {
 		_, err := h.ports.Sender.Draft(h.ctx(), c, nil, h.powers.Budget)
 		h.is(err, send.ErrNoFunds)
