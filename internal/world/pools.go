@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"ferry/internal/chain"
-	"ferry/internal/fault"
 	"ferry/internal/family/sim"
+	"ferry/internal/fault"
 	"ferry/internal/house"
 	"ferry/internal/market"
 	"ferry/internal/money"

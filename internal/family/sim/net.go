@@ -29,7 +29,7 @@ type Net struct {
 	mu    sync.Mutex
 	keys  map[string]key
 	users map[string]key
-	kept  map[uint32]key // of the deposit addresses that were asked for
+	kept  map[uint32]key  // of the deposit addresses that were asked for
 	pools map[string]pair // contracts, by their address
 	world
 }

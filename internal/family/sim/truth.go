@@ -150,7 +150,7 @@ func (n *Net) landing(r *receipt) Landing {
 	took, gave := n.sums(r)
 	return Landing{
 		Swept: swept, Data: b.data, Took: took, Gave: gave,
-		Tx:    r.tx.id, From: chain.CanonicalAddress(n.cfg.Family, b.from), To: chain.CanonicalAddress(n.cfg.Family, pays.to),
+		Tx: r.tx.id, From: chain.CanonicalAddress(n.cfg.Family, b.from), To: chain.CanonicalAddress(n.cfg.Family, pays.to),
 		Asset: chain.Asset{Chain: n.cfg.ID, Ref: pays.asset}, Amount: pays.amount,
 		Fee: r.fee, Reverted: r.failed, Block: r.block.Block, Nonce: b.nonce,
 	}
