@@ -182,7 +182,7 @@ func (w *world) labour() {
 		if w.workers[i].sleeps.After(w.now) {
 			continue
 		}
-		for range w.r.IntN(500) {
+		for range w.r.IntN(800) {
 			if w.one(i) == idle && w.chance(2) {
 				break
 			}
