@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ WHERE d.chain = $1 AND d.asset = $2 AND d.swept_by = '' AND d.stage = 'final' AN
 	sqlUnswept   = sqlFree + ` ORDER BY LENGTH(d.amount) DESC, d.amount DESC, d.id DESC LIMIT CAST($4 AS BIGINT)`
 	sqlUnsweptAt = sqlFree + ` AND d.height >= 0 AND d.address = $4 ORDER BY d.id`
 	sqlWantedBy  = sqlFree + ` AND d.order_id = $4 ORDER BY d.id`
-	sqlRunningOn = `SELECT name FROM reservations WHERE account = $1 AND asset = $2 AND name LIKE '%/step/%' ORDER BY name`
+	sqlStepping  = `SELECT id FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND open AND id LIKE '%/step/%' ORDER BY wished_at, id`
 	sqlSweeping  = `SELECT COUNT(*) FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND sweep = $3`
 	sqlSweepOf   = `SELECT address, asset, amount, swept_by FROM deposits WHERE id = $1 AND stage = 'final' AND NOT untold`
 	sqlMark      = `UPDATE deposits SET swept_by = $1 WHERE id = $2`
@@ -139,10 +140,13 @@ func (db *DB) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, 
 	return found, nil
 }
 
-// Wanted implements treasury.Sweeps. A step that runs is known by what it has reserved.
+// Wanted implements treasury.Sweeps: what the orders deposited of which a step's
+// transaction is not sent yet, or not settled.
 func (db *DB) Wanted(ctx context.Context, a chain.Asset, now time.Time) (found []treasury.Lying, err error) {
 	var ids []order.ID
-	err = db.engine.read(ctx, collect(&ids, scanRunning, sqlRunningOn, string(ledger.Hot(a.Chain)), a.String()))
+	err = db.engine.read(ctx, collect(&ids, scanRunning, sqlStepping, string(a.Chain), string(order.HotWallet)))
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	var ss []stmt
 	for _, id := range ids {
 		ss = append(ss, collect(&found, scanLying, sqlWantedBy, string(a.Chain), a.String(), micro(now), string(id)))
@@ -156,7 +160,7 @@ func (db *DB) Wanted(ctx context.Context, a chain.Asset, now time.Time) (found [
 	return found, nil
 }
 
-// scanRunning reads whose step a reservation is for.
+// scanRunning reads of whose step something is named.
 func scanRunning(r row) (order.ID, error) {
 	var name string
 	err := r.Scan(&name)
