@@ -21,6 +21,8 @@ const (
 	gas = 7_000_000
 	// look is how often a receipt is asked for.
 	look = 20 * time.Millisecond
+	// maxLooks is after how many of them a transaction is given up.
+	maxLooks = 1000
 )
 
 // Wallet sends over JSON-RPC with a key of a local chain.
@@ -119,12 +121,18 @@ func (w *Wallet) Wait(ctx context.Context) ([]*types.Receipt, error) {
 }
 
 func (w *Wallet) receipt(ctx context.Context, tx common.Hash) (*types.Receipt, error) {
-	for {
+	for looks := 0; ; looks++ {
 		var r *types.Receipt
 		err := w.node.Call(ctx, &r, "eth_getTransactionReceipt", tx)
 		// A node that has no block yet says that it is still making its index.
 		if err != nil && !strings.Contains(err.Error(), "indexing is in progress") || r != nil {
 			return r, err
+		}
+		if looks == maxLooks {
+			var latest, pending hexutil.Uint64
+			_ = w.node.Call(ctx, &latest, "eth_getTransactionCount", w.Address(), "latest")
+			_ = w.node.Call(ctx, &pending, "eth_getTransactionCount", w.Address(), "pending")
+			return nil, fmt.Errorf("transaction %s is in no block; %d of %d that wait are", tx, latest, pending)
 		}
 		if w.Mine != nil {
 			if err := w.Mine(ctx); err != nil {
