@@ -108,7 +108,7 @@ func newThroughRig(t testing.TB) *throughRig {
 		t.Fatal(err)
 	}
 	through, err := market.NewThrough(market.ThroughConfig{
-		Hubs:   map[chain.ID][]chain.Asset{eth.Chain: {usdc, eth}, base: {usdcB}},
+		Name: "pools", Hubs: map[chain.ID][]chain.Asset{eth.Chain: {usdc, eth}, base: {usdcB}},
 		Takes:  map[chain.ID]time.Duration{eth.Chain: time.Minute, base: 4 * time.Second},
 		MaxOff: money.Whole / 20,
 	}, map[chain.ID]market.Pools{eth.Chain: r.ponds[eth.Chain], base: r.ponds[base]}, stock)
@@ -117,7 +117,7 @@ func newThroughRig(t testing.TB) *throughRig {
 	}
 	cfg := settings()
 	cfg.Chains[2].ID, cfg.Chains[2].Family = base, chain.EVM
-	if r.Market, err = market.New(cfg, listing, market.Ports{Treasury: r.free, Costs: costs, Venues: []market.Venue{stock, through}}); err != nil {
+	if r.Market, err = market.New(cfg, listing, market.Ports{Treasury: r.free, Costs: costs, Venues: []market.Venue{stock, market.NearThrough{Through: through}}}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -43,6 +43,11 @@ func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now ti
 	if err != nil {
 		return fmt.Errorf("step %d of %s: venue %s: %w", e.Index, id, step.Venue, err)
 	}
+	// The last transaction that there is room for may have done it, so the venue is asked
+	// in any case: a refund of what is gone would pay twice.
+	if _, more := move.(quote.Send); more && len(o.Calls) >= order.MaxCalls {
+		move = quote.Fail{Why: "it was tried too often"}
+	}
 	return s.move(ctx, o, move, now)
 }
 
