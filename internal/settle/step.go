@@ -43,16 +43,13 @@ func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now ti
 	if err != nil {
 		return fmt.Errorf("step %d of %s: venue %s: %w", e.Index, id, step.Venue, err)
 	}
-	// The last transaction that there is room for may have done it, so the venue is asked
-	// in any case: a refund of what is gone would pay twice.
-	if _, more := move.(quote.Send); more && len(o.Calls) >= order.MaxCalls {
-		move = quote.Fail{Why: "it was tried too often"}
-	}
 	return s.move(ctx, o, move, now)
 }
 
 // fits holds what a venue says to what the order can take. What it can not is trouble
-// that somebody must hear of: an order that was told it would only refuse, and wait.
+// that somebody must hear of: an order that was told it would only refuse, and wait. The
+// last transaction that there is room for may have done it, so the venue is asked in any
+// case, and is not taken to have failed while something may be gone.
 func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error) {
 	step := o.Quote.Steps[o.Step]
 	switch m := m.(type) {
