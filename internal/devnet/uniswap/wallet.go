@@ -25,6 +25,9 @@ const (
 	maxLooks = 1000
 )
 
+// leastTip is what a local chain's blocks take at least.
+var leastTip = big.NewInt(1_000_000_000)
+
 // Wallet sends over JSON-RPC with a key of a local chain.
 type Wallet struct {
 	// Mine makes a block where the chain makes none by itself; nil where it does.
@@ -57,7 +60,11 @@ func Open(ctx context.Context, url string, key *ecdsa.PrivateKey) (*Wallet, erro
 		return nil, err
 	}
 	w.id = id.ToInt()
+	// Whoever makes blocks takes nothing below a tip, which empty blocks do not show.
 	price := suggested.ToInt()
+	if price.Cmp(leastTip) < 0 {
+		price = leastTip
+	}
 	// A local chain may ask for more in a drill; a node takes no transaction that could
 	// cost more than a whole coin.
 	w.tip, w.most = price, new(big.Int).Mul(price, big.NewInt(50))
