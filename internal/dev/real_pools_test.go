@@ -32,17 +32,13 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 			from, to place
 			steps    int
 		}{
-			"a token for dollars of its chain":       {tree, place{"ethereum", "USDC"}, 1},
-			"coins for a token of their chain":       {place{"ethereum", "ETH"}, tree, 1},
-			"a token for coins of its chain":         {leaf, place{"base", "ETH"}, 1},
-			"a token for a token of another chain":   {tree, leaf, 3},
-			"bitcoin for a token":                    {place{"bitcoin", "BTC"}, leaf, 2},
-			"a token for bitcoin":                    {tree, place{"bitcoin", "BTC"}, 2},
-			"coins of a chain for another's token":   {place{"base", "ETH"}, tree, 2},
-			"dollars of a chain for another's token": {place{"ethereum", "USDC"}, leaf, 2},
+			"a token for dollars of its chain":     {tree, place{"ethereum", "USDC"}, 1},
+			"coins for a token of their chain":     {place{"ethereum", "ETH"}, tree, 1},
+			"a token for a token of another chain": {tree, leaf, 3},
+			"bitcoin for a token":                  {place{"bitcoin", "BTC"}, leaf, 2},
+			"a token for bitcoin":                  {tree, place{"bitcoin", "BTC"}, 2},
 		} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
+			t.Run(name, func(t *testing.T) { // one after the other
 				w := r.open(t, key, c.from, c.to)
 				if got := len(w.order.Quote.Steps); got != c.steps {
 					t.Fatalf("the way has %d steps: %+v", got, w.order.Quote.Steps)
@@ -70,9 +66,10 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What our inventory gave was undone, and the dollars of the first swap went back.
-		if got := r.Network.has(t, r.asset(place{"ethereum", "USDC"}), w.back); got.String() != p.Amount || got.IsZero() {
-			t.Errorf("%s came back, %s was told", got, p.Amount)
+		// What our inventory gave was undone, and what the first swap brought went back.
+		hub := w.order.Quote.Steps[0].Out
+		if got := r.Network.has(t, hub, w.back); got.String() != p.Amount || got.IsZero() {
+			t.Errorf("%s of %s came back, %s of %s was told", got, hub, p.Amount, p.Token)
 		}
 		if o.failure() != "step_failed" {
 			t.Errorf("it failed for %q", o.failure())
@@ -114,9 +111,6 @@ func (r *real) push(t *testing.T, id chain.ID) {
 	token := common.HexToAddress(x.Token)
 	// All that is in the pool once more: the price falls to about a quarter.
 	if err := u.Swap(t.Context(), uniswap.Stake{Token: dollars, Amount: units(poolDollars, 6)}, token, 3000); err != nil {
-		t.Fatal(err)
-	}
-	if err := u.SwapV2(t.Context(), units(300, 18), x.WETH, token); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Wait(t.Context()); err != nil {

@@ -125,10 +125,10 @@ func newThroughRig(t testing.TB) *throughRig {
 
 // units is so many whole units of an asset.
 func whole(a chain.Asset, v uint64) money.Amount {
-	switch {
-	case a == btc:
+	switch a {
+	case btc:
 		return n(v * 1_0000_0000)
-	case a == usdc || a == usdcB:
+	case usdc, usdcB:
 		return n(v * 1_000_000)
 	}
 	return money.MustParse(strconv.FormatUint(v, 10) + "000000000000000000")
