@@ -2,5 +2,16 @@
 
 package amm_test
 
-// sweep is how many random cases a sweep compares.
-const sweep = 100_000
+import (
+	"os"
+	"strconv"
+)
+
+// sweep is how many random cases a sweep compares: each run has others. FERRY_TEST_SWAPS
+// asks for more.
+var sweep = func() int {
+	if n, err := strconv.Atoi(os.Getenv("FERRY_TEST_SWAPS")); err == nil {
+		return n
+	}
+	return 10_000
+}()
