@@ -124,7 +124,7 @@ func TestTwoWorkersPayOnceSweep(t *testing.T) {
 							t.Fatalf("stopped before call %d; trouble on the way: %v", n, r.trouble)
 						}
 					}
-					if calls < 20 {
+					if calls < 20 && sweepStride == 1 { // of one that was overtaken at once few are left
 						t.Errorf("the first worker made only %d calls", calls)
 					}
 				})

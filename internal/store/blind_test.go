@@ -224,7 +224,7 @@ func TestWhatAWriterMadeItselfRefusesToo(t *testing.T) {
 	}
 	free := func(i int) order.Change {
 		c := asked(t, i)
-		c.Ceilings, c.Now.Origin.Counts = nil, nil
+		c.Ceilings, c.Flow, c.Now.Origin.Counts = nil, nil, nil
 		return c
 	}
 	back := free(1)
