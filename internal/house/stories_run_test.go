@@ -132,8 +132,9 @@ var ofASweep = map[string]bool{
 	"Sweep": true, "Keep": true, "End": true, "Rest": true, "Bury": true, "Rewind": true, "Told": true, "Broadcast": true,
 }
 
-// poolStride is which share of a pool story's cuts a run makes: each has another.
-const poolStride = 5
+// A run makes one of so many of a story's cuts, and each run others; FERRY_TEST_CUTS=all
+// makes every one.
+const storyStride, poolStride = 2, 5
 
 // TestCrashSweep cuts every story before and after every effect outside the daemon.
 // A daemon that dies where it only reads leaves the same world behind as one that died
@@ -154,12 +155,16 @@ func TestCrashSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			cuts := everyCut(s, tale)
-			stride, first := sweepStride, 0
-			if s.pools { // theirs are long: each run cuts others of them
+			stride := sweepStride
+			switch {
+			case os.Getenv("FERRY_TEST_CUTS") == "all":
+			case s.pools:
 				stride *= poolStride
-				first = int(seed % uint64(stride))
-				t.Logf("from cut %d; replay with FERRY_TEST_SEED=%d", first, seed)
+			default:
+				stride *= storyStride
 			}
+			first := int(seed % uint64(stride))
+			t.Logf("from cut %d of each %d; replay with FERRY_TEST_SEED=%d", first, stride, seed)
 			for i := first; i < len(cuts); i += stride {
 				got, told, err := run(t.Context(), s, Options{}, cuts[i])
 				if err == nil {
