@@ -368,6 +368,9 @@ func TestAHandlerThatTakesItsTimeHoldsUpItsOwnPeerOnly(t *testing.T) {
 		}
 	})
 	p, other, silent := r.dial(), r.dial(), r.dial()
+	for range 3 { // a peer that is not known yet is not silent yet
+		<-r.conns
+	}
 	p.say(text("wait"))
 	<-began
 	other.lives()
