@@ -134,7 +134,7 @@ var ofASweep = map[string]bool{
 
 // A run makes one of so many of a story's cuts, and each run others; FERRY_TEST_CUTS=all
 // makes every one.
-const storyStride, poolStride = 2, 5
+const storyStride, poolStride = 7, 23
 
 // TestCrashSweep cuts every story before and after every effect outside the daemon.
 // A daemon that dies where it only reads leaves the same world behind as one that died
