@@ -1,15 +1,14 @@
 package dev
 
 import (
-	"crypto/sha256"
 	"encoding/json"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/crypto"
 
 	"ferry/internal/chain"
 	"ferry/internal/devnet/uniswap"
@@ -81,7 +80,7 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 // pooled reports whether an asset is one that the treasury never has.
 func (r *real) pooled(x chain.Asset) bool { return slices.Contains(r.Network.venues.Pooled, x) }
 
-// push sells so much of a chain's token into its pool that nobody would follow.
+// push buys so much of a chain's token from each of its pools that nobody would follow.
 func (r *real) push(t *testing.T, id chain.ID) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.dir, stateFile))
@@ -97,19 +96,25 @@ func (r *real) push(t *testing.T, id chain.ID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := sha256.Sum256([]byte("maker of pools of " + made.Seed))
-	key, err := crypto.ToECDSA(digest[:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := uniswap.Open(t.Context(), r.Network.RPC(id), key)
+	w, err := made.maker(t.Context(), r.Network.RPC(id))
 	if err != nil {
 		t.Fatal(err)
 	}
 	u := uniswap.New(kit, w, x.Places)
 	dollars := common.HexToAddress(string(made.Tokens[id]))
 	token := common.HexToAddress(x.Token)
-	// All that is in the pool once more: the price falls to about a quarter.
+	// All that is in each pool once more: a dollar buys about a quarter.
+	coin, err := perDollar(holdings["ETH"].price, 18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coins := coin.Mul(coin, big.NewInt(poolDollars))
+	if err := u.Wrap(t.Context(), coins); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.SwapV2(t.Context(), coins, u.WETH, token); err != nil {
+		t.Fatal(err)
+	}
 	if err := u.Swap(t.Context(), uniswap.Stake{Token: dollars, Amount: units(poolDollars, 6)}, token, 3000); err != nil {
 		t.Fatal(err)
 	}

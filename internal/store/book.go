@@ -118,7 +118,7 @@ func (t *tx) bookRound(round []*op) error {
 			continue
 		}
 		o.err = t.apply(o.booking)
-		if o.err != nil && (t.blind || t.assumed) {
+		if o.err != nil && (t.blind || t.assumed || t.guessed[o.booking.id]) {
 			return errGuessed // a refusal counts only for what was read
 		}
 	}

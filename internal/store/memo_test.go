@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"ferry/internal/chain"
+	"ferry/internal/money"
 	"ferry/internal/order"
 )
 
@@ -56,6 +58,42 @@ func TestWhatIsRememberedIsNeverBelievedOverWhatIsThere(t *testing.T) {
 	checkWhole(t, entries)
 	if err := b.Audit(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestARefusalByTheBooksOfAnOrderThatIsRemembered: the other process has told the fact
+// and booked it, so the books refuse it here. The answer is that the fact is known.
+func TestARefusalByTheBooksOfAnOrderThatIsRemembered(t *testing.T) {
+	t.Parallel()
+	a, b := pair(t)
+	c := newOrder(t, 0)
+	if err := b.Fund(t.Context(), c.Now.Quote.Give, money.FromUint64(100), noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	refunding := []order.Event{
+		order.RefundAddressGiven{To: chain.CanonicalAddress(chain.Other, "back")},
+		paid(c.Now.ID),
+		order.PayoutFailed{Why: "reverted"},
+		order.RefundPriced{Cost: money.FromUint64(1)},
+	}
+	for _, ev := range refunding {
+		if _, err := tell(t.Context(), b, c.Now.ID, ev); err != nil {
+			t.Fatalf("%s: %v", ev.Name(), err)
+		}
+	}
+	// Told again what it knows, a remembers the order, and nothing of the books.
+	if _, err := tell(t.Context(), a, c.Now.ID, paid(c.Now.ID)); !errors.Is(err, order.ErrKnown) {
+		t.Fatal(err)
+	}
+	back := order.RefundFinal{Landed: order.Landed{Tx: "back", Cost: money.FromUint64(1)}}
+	if _, err := tell(t.Context(), b, c.Now.ID, back); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := tell(t.Context(), a, c.Now.ID, back); !errors.Is(err, order.ErrKnown) || o.State != order.Refunded {
+		t.Fatalf("%s, %v", o.State, err)
 	}
 }
 
