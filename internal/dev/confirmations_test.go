@@ -1,7 +1,6 @@
 package dev
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,8 +25,7 @@ const deepEnough = 5
 // counting is a service whose chains ask for several blocks, and say each of them soon.
 func counting(t *testing.T) *Dev {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	d, err := New(ctx, Options{
+	d, err := New(t.Context(), Options{
 		Dir: t.TempDir(), Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Change: func(c *front.Config) { c.Live.DepthEvery = 20 * time.Millisecond },
 		over: func(all []front.Chain) {
@@ -39,20 +37,7 @@ func counting(t *testing.T) *Dev {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- d.Run(ctx, func() { close(ready) }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case <-ready:
-	case err := <-ended:
-		ended <- err
-		t.Fatal(err)
-	}
+	d.served(t)
 	return d
 }
 

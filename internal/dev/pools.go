@@ -77,12 +77,7 @@ func (l *local) makePools(ctx context.Context, id chain.ID, g evmNode, kit unisw
 	if err != nil {
 		return Exchange{}, err
 	}
-	digest := sha256.Sum256([]byte("maker of pools of " + l.state.Seed))
-	key, err := crypto.ToECDSA(digest[:])
-	if err != nil {
-		return Exchange{}, err
-	}
-	w, err := uniswap.Open(ctx, l.rpcs[id], key)
+	w, err := l.state.maker(ctx, l.rpcs[id])
 	if err != nil {
 		return Exchange{}, err
 	}
@@ -113,6 +108,16 @@ func (l *local) makePools(ctx context.Context, id chain.ID, g evmNode, kit unisw
 	}
 	m.at.Places = u.Places
 	return m.at, m.pools(ctx, u, common.HexToAddress(token), dollars)
+}
+
+// maker is the wallet of whoever fills the pools of a network.
+func (s state) maker(ctx context.Context, rpc string) (*uniswap.Wallet, error) {
+	digest := sha256.Sum256([]byte("maker of pools of " + s.Seed))
+	key, err := crypto.ToECDSA(digest[:])
+	if err != nil {
+		return nil, err
+	}
+	return uniswap.Open(ctx, rpc, key)
 }
 
 // maker fills pools at the prices of the network.

@@ -128,22 +128,29 @@ func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 // run serves in the background until stop, or until the test ends.
 func (r *real) run(t *testing.T) {
 	t.Helper()
+	r.stop = r.served(t)
+}
+
+// served serves in the background until it is told to stop, or until the test ends.
+func (d *Dev) served(t *testing.T) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- r.Run(ctx, func() { close(ready) }) }()
-	r.stop = sync.OnceFunc(func() {
+	go func() { done <- d.Run(ctx, func() { close(ready) }) }()
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(r.stop)
+	t.Cleanup(stop)
 	select {
 	case <-ready:
 	case err := <-done:
 		done <- nil
 		t.Fatalf("the service ended before it answered: %v", err)
 	}
+	return stop
 }
 
 // closeChains ends the chains when the test does.

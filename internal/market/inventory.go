@@ -3,6 +3,7 @@ package market
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/fault"
@@ -123,16 +124,34 @@ type deal struct {
 	min, max  money.Amount // of what is given
 }
 
-func (v *Inventory) deal(ctx context.Context, in Intent, t Terms) (deal, error) {
-	d := deal{keep: money.FromUint64(uint64(money.Whole - t.Spread))}
-	var err error
-	if d.give, err = v.listing.value(in.Give, in.At); err != nil {
+// rated is a pair at its rate, before costs and limits.
+func (v *Inventory) rated(p Pair, t Terms, at time.Time) (d deal, err error) {
+	d.keep = money.FromUint64(uint64(money.Whole - t.Spread))
+	if d.give, err = v.listing.value(p.Give, at); err != nil {
 		return deal{}, err
 	}
-	if d.get, err = v.listing.value(in.Get, in.At); err != nil {
+	if d.get, err = v.listing.value(p.Get, at); err != nil {
 		return deal{}, err
 	}
 	d.num, d.den = d.give.rate(&d.get)
+	return d, nil
+}
+
+// bound limits a deal by its terms and by what is free.
+func (v *Inventory) bound(ctx context.Context, d *deal, t Terms, over money.Percent) error {
+	get := d.get.Asset.Asset
+	free, err := v.treasury.Free(ctx, get)
+	if err != nil {
+		return fmt.Errorf("free %s: %w", get, err)
+	}
+	return d.limit(t, d.payable(free, over))
+}
+
+func (v *Inventory) deal(ctx context.Context, in Intent, t Terms) (deal, error) {
+	d, err := v.rated(Pair{in.Give, in.Get}, t, in.At)
+	if err != nil {
+		return deal{}, err
+	}
 	call := chain.Call{Chain: in.Get.Chain, From: v.cfg.Account, To: in.To, Asset: in.Get, Amount: in.Amount}
 	if in.To.IsZero() {
 		call.To = v.cfg.Own[in.Get.Chain]
@@ -146,11 +165,7 @@ func (v *Inventory) deal(ctx context.Context, in Intent, t Terms) (deal, error) 
 	if d.network, err = costIn(ctx, v.listing, v.costs, &call, &d.get, in.At); err != nil {
 		return deal{}, err
 	}
-	free, err := v.treasury.Free(ctx, in.Get)
-	if err != nil {
-		return deal{}, fmt.Errorf("free %s: %w", in.Get, err)
-	}
-	return d, d.limit(t, d.payable(free, in.Over))
+	return d, v.bound(ctx, &d, t, in.Over)
 }
 
 // payable is the largest output that what is free covers: creation reserves the

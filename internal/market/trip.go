@@ -2,7 +2,6 @@ package market
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"ferry/internal/chain"
@@ -59,23 +58,10 @@ func (v *Through) price(ctx context.Context, in Intent, w way) (Route, error) {
 // of its assets, and its own limits are looked at when the amount is known.
 func (t *trip) middle(ctx context.Context) (err error) {
 	inv, terms := t.v.inventory, t.v.inventory.terms(t.w.b, t.w.c)
-	d := deal{keep: money.FromUint64(uint64(money.Whole - terms.Spread))}
-	if d.give, err = inv.listing.value(t.w.b, t.in.At); err != nil {
+	if t.cross, err = inv.rated(Pair{t.w.b, t.w.c}, terms, t.in.At); err != nil {
 		return err
 	}
-	if d.get, err = inv.listing.value(t.w.c, t.in.At); err != nil {
-		return err
-	}
-	d.num, d.den = d.give.rate(&d.get)
-	free, err := inv.treasury.Free(ctx, t.w.c)
-	if err != nil {
-		return fmt.Errorf("free %s: %w", t.w.c, err)
-	}
-	if err := d.limit(terms, d.payable(free, t.in.Over)); err != nil {
-		return err
-	}
-	t.cross = d
-	return nil
+	return inv.bound(ctx, &t.cross, terms, t.in.Over)
 }
 
 // toll is what is kept at the end: the service's share where no inventory took one

@@ -62,11 +62,10 @@ func (t *turn) run() {
 // reserveCrossing keeps what our inventory will be asked for when the steps before it
 // are done, with some room for steps that bring more than was planned.
 func (t *turn) reserveCrossing(in money.Amount) {
-	if !t.o.crossesLater() {
+	steps, i := t.o.Quote.Steps[t.o.Step:], t.o.nextCrossing()
+	if i < 0 {
 		return
 	}
-	steps := t.o.Quote.Steps[t.o.Step:]
-	i := slices.IndexFunc(steps, func(s quote.Step) bool { return s.Venue == quote.Inventory })
 	n, err := steps[i].Bring.MulDiv(in, steps[0].Give, money.Up)
 	n = must(t, n, err)
 	extra, err := n.Share(t.o.Quote.Tolerance.Over, money.Up)
@@ -74,9 +73,10 @@ func (t *turn) reserveCrossing(in money.Amount) {
 	t.reserve(t.o.payoutName(), Sum{steps[i].Out, must(t, n, err)}, true)
 }
 
-// crossesLater reports whether our inventory is asked for something yet.
-func (o Order) crossesLater() bool {
-	return slices.ContainsFunc(o.Quote.Steps[o.Step:], func(s quote.Step) bool { return s.Venue == quote.Inventory })
+// nextCrossing is after how many steps our inventory is asked for something; below zero
+// it is not.
+func (o Order) nextCrossing() int {
+	return slices.IndexFunc(o.Quote.Steps[o.Step:], func(s quote.Step) bool { return s.Venue == quote.Inventory })
 }
 
 // crossed reports whether what is in hand came straight from our inventory.
@@ -121,7 +121,7 @@ func (t *turn) stepAsked(ev StepAsked) error {
 	switch {
 	case t.o.State != Executing || ev.Index != t.o.Step:
 		return t.out("that step does not run")
-	case t.o.calling():
+	case t.o.Calling():
 		return t.out("a transaction of the step is under way")
 	case ev.N != t.o.Asked(ev.Index) || len(t.o.Calls) >= MaxCalls:
 		return t.out("it is not the step's next transaction")
@@ -160,8 +160,8 @@ func (o Order) Asked(step int) (n int) {
 	return n
 }
 
-// calling reports whether a transaction of a step is under way.
-func (o Order) calling() bool {
+// Calling reports whether a transaction of a step is under way.
+func (o Order) Calling() bool {
 	return len(o.Calls) > 0 && o.Calls[len(o.Calls)-1].State == OutWished
 }
 
@@ -188,7 +188,7 @@ func (t *turn) stepDone(ev StepDone) error {
 	switch {
 	case t.o.State != Executing || ev.Index != t.o.Step:
 		return t.out("that step does not run")
-	case t.o.calling() || ev.Calls != t.o.Asked(ev.Index):
+	case t.o.Calling() || ev.Calls != t.o.Asked(ev.Index):
 		return t.out("the step has gone on since")
 	case ev.In != in || ev.Out.IsZero():
 		return t.out("that is not what the step was to take, or it brought nothing")
@@ -211,7 +211,7 @@ func (t *turn) stepFailed(ev StepFailed) error {
 	switch {
 	case t.o.State != Executing || ev.Index != t.o.Step:
 		return t.out("that step does not run")
-	case t.o.calling() || ev.Calls != t.o.Asked(ev.Index):
+	case t.o.Calling() || ev.Calls != t.o.Asked(ev.Index):
 		return t.out("the step has gone on since")
 	}
 	t.void(t.o.stepName(ev.Index))

@@ -247,7 +247,7 @@ func (w *witness) settled(o Order) {
 		waits = o.State == Sending
 	}
 	if o.State == Executing {
-		waits = o.crossesLater()
+		waits = o.nextCrossing() >= 0
 	}
 	if reserved != waits {
 		w.fail("payout reserved: %v in %s", reserved, o.State)

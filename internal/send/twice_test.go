@@ -106,7 +106,13 @@ func TestTwoWorkersPayOnceSweep(t *testing.T) {
 				eachShape(t, func(t *testing.T, s sim.Shape) {
 					db := openStore(t)
 					calls := 1
-					for n := 1; n <= calls; n += sweepStride {
+					next := func(n int) int {
+						if n == 0 { // nobody came between: now they do
+							return 1
+						}
+						return n + sweepStride
+					}
+					for n := 0; n <= calls; n = next(n) {
 						r := newRig(t, db, chain.ID(fmt.Sprintf("sim:%03d", n)), s)
 						r.wish(true)
 						r.wish(false)
@@ -124,7 +130,7 @@ func TestTwoWorkersPayOnceSweep(t *testing.T) {
 							t.Fatalf("stopped before call %d; trouble on the way: %v", n, r.trouble)
 						}
 					}
-					if calls < 20 && sweepStride == 1 { // of one that was overtaken at once few are left
+					if calls < 20 {
 						t.Errorf("the first worker made only %d calls", calls)
 					}
 				})

@@ -29,7 +29,7 @@ func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now ti
 	if !ok {
 		return fmt.Errorf("step %d of %s: venue %q is not served here", e.Index, id, step.Venue)
 	}
-	if n := len(o.Calls); n > 0 && o.Calls[n-1].State == order.OutWished {
+	if o.Calling() {
 		return nil // its end is told to the order, and then the venue is asked again
 	}
 	known, err := s.progress(ctx, o, now)
