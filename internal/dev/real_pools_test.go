@@ -36,8 +36,12 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 			"a token for a token of another chain": {tree, leaf, 3},
 			"bitcoin for a token":                  {place{"bitcoin", "BTC"}, leaf, 2},
 			"a token for bitcoin":                  {tree, place{"bitcoin", "BTC"}, 2},
+			"a token for coins of another chain":   {leaf, place{"ethereum", "ETH"}, 2},
+			"coins for a token of another chain":   {place{"base", "ETH"}, tree, 2},
+			"dollars for a token of another chain": {place{"ethereum", "USDC"}, leaf, 2},
 		} {
-			t.Run(name, func(t *testing.T) { // one after the other
+			t.Run(name, func(t *testing.T) {
+				t.Parallel() // what lies there for one is not spent by another
 				w := r.open(t, key, c.from, c.to)
 				if got := len(w.order.Quote.Steps); got != c.steps {
 					t.Fatalf("the way has %d steps: %+v", got, w.order.Quote.Steps)

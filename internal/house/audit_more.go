@@ -78,7 +78,7 @@ func (r *round) stepped(t send.Record) bool {
 func (r *round) checkReserved() {
 	want := map[string]bool{}
 	for _, o := range r.orders {
-		if o.State == order.Executing {
+		if o.State == order.Executing && (o.Step > 0 || o.Asked(0) > 0) { // else its deposit may not be home
 			want[fmt.Sprintf("%s/step/%d", o.ID, o.Step)] = true
 		}
 	}

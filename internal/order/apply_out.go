@@ -162,7 +162,7 @@ func (t *turn) refundPriced(ev RefundPriced) error {
 	}
 	t.o.Refund = Outflow{Asset: t.o.InHand.Asset, Amount: net, State: OutWished}
 	s := Sum{t.o.InHand.Asset, net}
-	t.reserve(t.o.refundName(), s, false)
+	t.reserve(t.o.refundName(), s, true)
 	t.do(Wish{ID: t.o.refundName(), For: ForRefund, Call: t.back(s)})
 	return nil
 }

@@ -37,9 +37,9 @@ func (o Order) StepIn() (money.Amount, error) {
 	return onward, err
 }
 
-// run starts a venue's step. What it takes is reserved of our wallet, also where a
-// deposit has yet to come home: its transaction waits for that. What came from our
-// inventory must be there.
+// run starts a venue's step. What a step before it brought is in our wallet and is
+// reserved at once; what came from our inventory must be there. A deposit has yet to come
+// home, and is reserved when the step first takes something.
 func (t *turn) run() {
 	if slices.Contains(t.o.Keys, (StepFailed{Index: t.o.Step}).Key()) { // it failed before, and how it ends is told once
 		t.uncross()
@@ -55,7 +55,9 @@ func (t *turn) run() {
 	t.to(Executing)
 	t.void(t.o.payoutName())
 	t.reserveCrossing(in)
-	t.reserve(t.o.stepName(t.o.Step), Sum{step.In, in}, t.o.crossed())
+	if t.o.Step > 0 {
+		t.reserve(t.o.stepName(t.o.Step), Sum{step.In, in}, t.o.crossed())
+	}
 	t.do(RunStep{Index: t.o.Step})
 }
 
@@ -127,6 +129,14 @@ func (t *turn) stepAsked(ev StepAsked) error {
 		return t.out("it is not the step's next transaction")
 	case !t.o.MayTake(ev.Call):
 		return t.out("it would take more than the step has")
+	}
+	if ev.Index == 0 && ev.N == 0 {
+		in, err := t.o.StepIn()
+		if err != nil {
+			return err
+		}
+		// Only what is free: coins that lie here for another order are not the deposit.
+		t.reserve(t.o.stepName(0), Sum{t.o.Quote.Steps[0].In, in}, true)
 	}
 	call := ev.Call
 	call.From, call.For = HotWallet, ""

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/ledger"
 	"ferry/internal/order"
 	"ferry/internal/quote"
 	"ferry/internal/send"
@@ -110,7 +111,7 @@ func (s *Settler) move(ctx context.Context, o order.Order, m quote.Move, now tim
 	}
 	switch m := m.(type) {
 	case quote.Send:
-		return tell(order.StepAsked{Index: o.Step, N: asked, Call: m.Call})
+		return notHome(tell(order.StepAsked{Index: o.Step, N: asked, Call: m.Call}))
 	case quote.Wait:
 		return later{max(m.For, time.Second), m.Why}
 	case quote.Done:
@@ -119,4 +120,13 @@ func (s *Settler) move(ctx context.Context, o order.Order, m quote.Move, now tim
 		return tell(order.StepFailed{Index: o.Step, Calls: asked, Why: m.Why})
 	}
 	return fmt.Errorf("step %d of %s: venue %s asks for %T", o.Step, o.ID, step.Venue, m)
+}
+
+// notHome puts off what our wallet has not enough for: what was deposited has yet to come
+// home, and what lies here meanwhile is for other orders.
+func notHome(err error) error {
+	if errors.Is(err, ledger.ErrShort) {
+		return later{homeWait, "what was deposited is not home yet"}
+	}
+	return err
 }

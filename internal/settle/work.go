@@ -18,6 +18,7 @@ const (
 	maxBackOff  = 5 * time.Minute
 	haltWait    = 30 * time.Second
 	capWait     = time.Minute
+	homeWait    = 2 * time.Second
 )
 
 // Step carries out due work and tells orders whose time has come.
@@ -190,5 +191,5 @@ func (s *Settler) priced(ctx context.Context, id order.ID, e order.Price, cost m
 	if errors.As(err, &turn) {
 		return nil // the order went another way while this waited
 	}
-	return err
+	return notHome(err)
 }

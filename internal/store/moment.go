@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"ferry/internal/chain"
 	"ferry/internal/ledger"
@@ -259,6 +260,14 @@ func (m *moment) orders() (ss []stmt) {
 		}, sqlOrder, string(u.order)))
 	}
 	return ss
+}
+
+// scanRunning reads of whose step something is named.
+func scanRunning(r row) (order.ID, error) {
+	var name string
+	err := r.Scan(&name)
+	id, _, _ := strings.Cut(name, "/"+string(order.ForStep)+"/")
+	return order.ID(id), err
 }
 
 // run notes what the running step of an order may have taken.

@@ -33,8 +33,8 @@ type Sweeps interface {
 	Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]Lying, error)
 	// UnsweptAt are all such deposits on some addresses.
 	UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]Lying, error)
-	// Wanted are such deposits of orders of which a step runs that takes that asset:
-	// its transaction can not be sent before they are home.
+	// Wanted are such deposits of orders whose step or refund was put off: it may wait
+	// for them to come home.
 	Wanted(ctx context.Context, a chain.Asset, now time.Time) ([]Lying, error)
 	// Sweeping counts the transfers that bring an asset home to an account and are not final.
 	Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error)
