@@ -23,7 +23,7 @@ FROM transfers t LEFT JOIN attempts a ON a.transfer = t.id WHERE t.chain = $1 AN
 WHERE chain = $1 AND landed_height > $2 AND landed_height >= 0 AND NOT open AND NOT vigil`
 	sqlClosing = `SELECT t.id, t.open, t.vigil, t.landed_height, t.doc, t.result, w.doc
 FROM work w JOIN transfers t ON t.id = w.transfer WHERE w.transfer <> '' AND t.chain = $1 ORDER BY w.due_at, w.id`
-	differingColumns = `id, order_id, asset, amount, height, stage, told_stage, swept_by = '`+cameHome+`'`
+	differingColumns = `id, order_id, asset, amount, height, stage, told_stage, swept_by = '` + cameHome + `'`
 	sqlUntoldAll     = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND untold`
 	sqlSeenAll       = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND stage = 'seen' AND NOT untold`
 	sqlFinalHigh     = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND height > $2 AND stage = 'final' AND NOT untold`

@@ -45,7 +45,7 @@ func (r Rooms) acted(c *api.Call, do func(id string, by desk.Seeker) (order.Orde
 		if err != nil {
 			return nil, err
 		}
-		return r.view(c, o, access.Act), nil
+		return r.whole(c, o, access.Act), nil
 	})
 }
 

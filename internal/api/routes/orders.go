@@ -68,7 +68,7 @@ func (r Rooms) list(c *api.Call) (any, error) {
 		goOn(c, next, wire.ByCreation)
 		out := wire.Orders{Orders: []wire.Order{}}
 		for _, o := range found {
-			out.Orders = append(out.Orders, r.view(c, o, access.Act))
+			out.Orders = append(out.Orders, r.view(o, access.Act))
 		}
 		return out, nil
 	})
@@ -80,7 +80,7 @@ func (r Rooms) read(c *api.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.view(c, o, right), nil
+		return r.whole(c, o, right), nil
 	})
 }
 
