@@ -51,6 +51,8 @@ type state struct {
 	Tokens map[chain.ID]ref `json:"tokens"`
 	// Sweepers bring deposits home, by chain.
 	Sweepers map[chain.ID]string `json:"sweepers"`
+	// Intakes take payments for orders, by chain.
+	Intakes map[chain.ID]string `json:"intakes"`
 	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
 	Rollup *Rollup `json:"rollup,omitempty"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
@@ -136,7 +138,7 @@ func (l *local) born() {
 	_, _ = rand.Read(secret) // nor here
 	l.state = state{
 		Seed: hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
-		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{},
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Intakes: map[chain.ID]string{},
 	}
 }
 

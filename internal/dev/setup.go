@@ -54,9 +54,9 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	if err != nil {
 		return err
 	}
-	sweeper := evm.SweeperCode(common.HexToAddress(hot.Text()))
-	made := make([]string, 2)
-	for i, code := range [][]byte{token, sweeper} {
+	home := common.HexToAddress(hot.Text())
+	made := make([]string, 3)
+	for i, code := range [][]byte{token, evm.SweeperCode(home), evm.IntakeCode(home)} {
 		var out struct {
 			Address string `json:"address"`
 		}
@@ -65,7 +65,7 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 		}
 		made[i] = out.Address
 	}
-	l.state.Tokens[id], l.state.Sweepers[id] = ref(made[0]), made[1]
+	l.state.Tokens[id], l.state.Sweepers[id], l.state.Intakes[id] = ref(made[0]), made[1], made[2]
 	return g.mine(ctx, 1)
 }
 
