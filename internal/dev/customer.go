@@ -41,7 +41,9 @@ func (c customer) address(f chain.Family) (chain.Address, error) {
 	return chain.CanonicalAddress(f, strings.ToLower(crypto.PubkeyToAddress(key.PublicKey).Hex())), nil
 }
 
-func (c customer) solana() solana.PrivateKey { return solana.PrivateKey(ed25519.NewKeyFromSeed(c.seed[:])) }
+func (c customer) solana() solana.PrivateKey {
+	return solana.PrivateKey(ed25519.NewKeyFromSeed(c.seed[:]))
+}
 
 // signs is a chain on which a customer can send what he is asked to sign.
 type signs interface {
