@@ -130,6 +130,7 @@ func TestContractCallsOnRealNodes(t *testing.T) {
 	r := stage{dir: t.TempDir(), prefix: networkPrefix(), blocks: manyBlocks, only: []chain.ID{Ethereum, Solana}, change: calm}.begin(t)
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
+	r.refusesCalls(t)
 	var all []story
 	for _, p := range [][2]place{{eth, sol}, {usd, solUSD}, {sol, usd}, {solUSD, eth}} {
 		all = append(all,
@@ -154,6 +155,40 @@ func TestContractCallsOnRealNodes(t *testing.T) {
 	t.Run("ethereum reorganised", func(t *testing.T) { reorganisedCall(r.openCall(t, eth, sol, newCustomer(t.Name()))) })
 	if !t.Failed() {
 		r.booksAreChains(t)
+	}
+}
+
+// refusesCalls asks for what can not be, and reads what can.
+func (r *real) refusesCalls(t *testing.T) {
+	t.Helper()
+	for name, c := range map[string]struct {
+		from, by string
+		status   int
+		says     string
+	}{
+		"nobody":              {"ethereum", "", http.StatusBadRequest, `"/fromAddress"`},
+		"no address":          {"ethereum", "me", http.StatusBadRequest, "invalid_address"},
+		"of another family":   {"ethereum", r.fresh("solana", "me"), http.StatusBadRequest, "invalid_address"},
+		"our own wallet":      {"ethereum", r.on["ethereum"].Codec.Show(r.on["ethereum"].Own), http.StatusUnprocessableEntity, "recipient_unsupported"},
+		"nobody on solana":    {"solana", "", http.StatusBadRequest, `"/fromAddress"`},
+		"a payer on ethereum": {"ethereum", r.fresh("ethereum", "me"), http.StatusOK, "contract_call"},
+	} {
+		body := fields{"fromChainId": c.from, "fromToken": "native", "toChainId": "solana", "toToken": "native", "fundingMode": "contract_call"}
+		if c.from == "solana" {
+			body["toChainId"] = "ethereum"
+		}
+		body["amount"] = r.worth(place{c.from, map[string]string{"ethereum": "ETH", "solana": "SOL"}[c.from]}, "240").String()
+		if c.by != "" {
+			body["fromAddress"] = c.by
+		}
+		if code, text := r.insist(t, r.key, "/v2/quotes", body); code != c.status || !strings.Contains(string(text), c.says) {
+			t.Errorf("%s: %d %s", name, code, text)
+		}
+	}
+	for _, path := range []string{"/v2/chains/ethereum", "/v2/chains/solana", "/v2/routes?fromChainId=solana&fromToken=native&toChainId=ethereum&toToken=native"} {
+		if code, text := r.ask(t, r.key, "", http.MethodGet, path, nil); code != http.StatusOK || !strings.Contains(string(text), `"fundingModes":["deposit_address","contract_call"]`) {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
 	}
 }
 
