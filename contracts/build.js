@@ -14,8 +14,10 @@ const jobs = [
   ["contracts/Cctp.sol", "DevMessageTransmitter", "internal/devnet/cctp/contract"],
   ["contracts/Cctp.sol", "DevTokenMinter", "internal/devnet/cctp/contract"],
   ["contracts/Cctp.sol", "DevTokenMessenger", "internal/devnet/cctp/contract"],
+  ["contracts/Multicall.sol", "Multicall", "internal/devnet/uniswap/contract"],
   ["contracts/test/Trick.sol", "Trick", "internal/family/evm/testdata"],
   ["contracts/test/LyingToken.sol", "LyingToken", "internal/family/evm/testdata"],
+  ["contracts/test/Shop.sol", "Shop", "internal/family/evm/testdata"],
 ];
 
 for (const [file, name, into] of jobs) {

@@ -42,8 +42,8 @@ type Config struct {
 // through Redacted.
 type Database struct{ URL string }
 
-// Caps bound what leaves a chain.
-type Caps struct{ PerHour, PerPayment money.USD }
+// Caps bound what leaves a chain, and what is sold of a pair within a minute.
+type Caps struct{ PerHour, PerPayment, PerPairMinute money.USD }
 
 // Orders says how long an order may take.
 type Orders struct {
@@ -123,6 +123,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
 		Points: readPoints(r, r.table(raw, "points")),
 	}
+	c.Market.Guards = readGuards(r, raw)
 	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
 	if err := r.err(); err != nil {
 		return Config{}, err
@@ -135,6 +136,9 @@ func readCaps(r *reader, t table) Caps {
 	c := Caps{PerHour: r.cap(t, "perHourUsd", perHour), PerPayment: r.cap(t, "perPaymentUsd", perPayment)}
 	if c.PerHour > 0 && c.PerPayment > c.PerHour {
 		r.refuse(t.key("perPaymentUsd"), "is above perHourUsd, so such a payment could never leave; write at most %q", c.PerHour.String())
+	}
+	if c.PerPairMinute = c.PerHour; t.values["perPairMinuteUsd"] != nil {
+		c.PerPairMinute = r.cap(t, "perPairMinuteUsd", perHour)
 	}
 	return c
 }

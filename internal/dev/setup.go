@@ -57,16 +57,28 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	home := common.HexToAddress(hot.Text())
 	made := make([]string, 3)
 	for i, code := range [][]byte{token, evm.SweeperCode(home), evm.IntakeCode(home)} {
-		var out struct {
-			Address string `json:"address"`
+		if made[i], err = g.deploy(ctx, code); err != nil {
+			return err
 		}
-		if err := g.on.Do(ctx, "deploy", map[string]string{"data": "0x" + hex.EncodeToString(code)}, &out); err != nil {
-			return fmt.Errorf("make a contract: %w", err)
-		}
-		made[i] = out.Address
 	}
 	l.state.Tokens[id], l.state.Sweepers[id], l.state.Intakes[id] = ref(made[0]), made[1], made[2]
+	if id == Ethereum {
+		if err := l.setupFeeds(ctx, g); err != nil {
+			return err
+		}
+	}
 	return g.mine(ctx, 1)
+}
+
+// deploy makes a contract, in the next block.
+func (g evmNode) deploy(ctx context.Context, code []byte) (string, error) {
+	var out struct {
+		Address string `json:"address"`
+	}
+	if err := g.on.Do(ctx, "deploy", map[string]string{"data": "0x" + hex.EncodeToString(code)}, &out); err != nil {
+		return "", fmt.Errorf("make a contract: %w", err)
+	}
+	return out.Address, nil
 }
 
 // setupSolana makes the token of a Solana chain.
@@ -91,6 +103,9 @@ func (l *local) fund(ctx context.Context) error {
 		x := a.Asset.Asset
 		if _, simulated := l.net.grounds[x.Chain].(*simGround); simulated {
 			continue // it has its money
+		}
+		if a.has == "" {
+			continue // it is never ours
 		}
 		hot, err := l.hot(ctx, x.Chain)
 		if err != nil {

@@ -44,11 +44,14 @@ type Config struct {
 	Access   access.Config
 	Proxies  access.Proxies
 	Terms    market.Terms // of what is sold from the treasury
+	// PerPairMinute is how many dollars of a pair are sold within a minute.
+	PerPairMinute money.USD
 	// Sweep is how deposits are brought home; nil leaves them where they are.
 	Sweep *treasury.SweepConfig
 	// Minimums are what the wallet must have of an asset for anything of it to be sold;
 	// of a chain's own coin, for anything on that chain to be sold.
 	Minimums map[chain.Asset]money.Amount
+	Venues   Venues
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
@@ -125,7 +128,7 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	if cfg.Gate != nil {
 		kept = cfg.Gate(db)
 	}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Log: cfg.Log}, kept, rates); err != nil {
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Venues: cfg.Venues.runners(), Log: cfg.Log}, kept, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
@@ -145,13 +148,21 @@ func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, 
 		return nil, err
 	}
 	free := &stock{books: f.db, now: f.clock.Now, least: f.cfg.Minimums}
-	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms}, listing, free, tariff)
+	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms, Never: f.cfg.Venues.never()}, listing, free, tariff)
 	if err != nil {
 		return nil, err
 	}
+	venues := []market.Venue{inventory}
+	through, err := f.cfg.Venues.through(known, inventory)
+	if err != nil {
+		return nil, err
+	}
+	if through != nil {
+		venues = append(venues, through)
+	}
 	offers := f.cfg.Offers
 	offers.Chains, offers.Account = known.priced(f.cfg.Slippage), order.HotWallet
-	return market.New(offers, listing, market.Ports{Treasury: free, Costs: tariff, Venues: []market.Venue{inventory}})
+	return market.New(offers, listing, market.Ports{Treasury: free, Costs: tariff, Venues: venues})
 }
 
 // counter is the desk with what it works with.
@@ -170,7 +181,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 	}
 	f.Desk, err = desk.New(desk.Config{
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
-		Award: f.cfg.Points.Award,
+		Award: f.cfg.Points.Award, PerPairMinute: f.cfg.PerPairMinute,
 	}, desk.Ports{
 		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Funder: known, Atlas: known.atlas, Look: f.daemon.Look,
 	})
@@ -221,6 +232,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if s, sweeps := f.daemon.Sweeper(); sweeps {
 		f.Office = f.Office.With(s)
 	}
+	f.Office = f.Office.WithPrices(pricer{f.board})
 	show := liveShow{rooms}
 	f.Operator, err = operator.New(operator.Config{
 		Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log,
@@ -269,6 +281,7 @@ func (f *Front) Run(ctx context.Context) error {
 		})
 		return nil
 	})
+	g.Go(func() error { return f.cfg.Venues.run(ctx) })
 	g.Go(func() error { return f.tidy(ctx) })
 	if f.shared != nil {
 		g.Go(func() error { return f.shared.Run(ctx) })

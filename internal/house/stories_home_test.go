@@ -15,7 +15,7 @@ var stories = slices.Concat(plainStories, homeStories)
 
 // homeStories are of orders that are paid straight into the wallet.
 var homeStories = []story{
-	{"an order that is paid into the wallet completes, and nothing is swept", []chain.ID{EVM, SOL}, func(t *Tale) {
+	{name: "an order that is paid into the wallet completes, and nothing is swept", chains: []chain.ID{EVM, SOL}, tell: func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 500_000_000, Home: true})
 		before := t.Net(EVM).Balance(t.Net(EVM).Own(order.HotWallet), EVMUSD)
 		t.Pay(id, EVMUSD, 500_000_000)
@@ -29,8 +29,8 @@ var homeStories = []story{
 		t.fail(err)
 		t.MustHave(t.Net(EVM).Own(order.HotWallet), EVMUSD, after)
 		t.Must(t.takenBack(EVMUSD) == "0", "%s was taken back", t.takenBack(EVMUSD))
-	}, true},
-	{"a payment into the wallet that a reorg takes back is waited for again", []chain.ID{EVM, SOL}, func(t *Tale) {
+	}, sweep: true},
+	{name: "a payment into the wallet that a reorg takes back is waited for again", chains: []chain.ID{EVM, SOL}, tell: func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000, Home: true})
 		tx := t.Pay(id, EVMUSD, 100_000_000)
 		t.Mine(EVM, 1)
@@ -42,8 +42,8 @@ var homeStories = []story{
 		t.Mine(SOL, 6)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
-	{"too little in the wallet is held, and goes back when asked", []chain.ID{EVM, SOL}, func(t *Tale) {
+	}},
+	{name: "too little in the wallet is held, and goes back when asked", chains: []chain.ID{EVM, SOL}, tell: func(t *Tale) {
 		id := t.Create(Terms{Give: SOLUSD, Get: ETH, In: 100_000_000, Home: true, Back: true})
 		t.Pay(id, SOLUSD, 40_000_000)
 		t.Mine(SOL, 6)
@@ -55,8 +55,8 @@ var homeStories = []story{
 		t.Quiet()
 		o := t.Order(id)
 		t.MustHave(o.RefundTo, SOLUSD, o.Refund.Amount)
-	}, false},
-	{"a payment into the wallet that vanishes after it was paid out for is booked as lost", []chain.ID{EVM, SOL}, func(t *Tale) {
+	}},
+	{name: "a payment into the wallet that vanishes after it was paid out for is booked as lost", chains: []chain.ID{EVM, SOL}, tell: func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000, Home: true})
 		tx := t.Pay(id, EVMUSD, 100_000_000)
 		t.Mine(EVM, 5)
@@ -67,8 +67,8 @@ var homeStories = []story{
 		t.Must(t.takenBack(EVMUSD) == "-100000000", "%s was taken back", t.takenBack(EVMUSD))
 		t.fail(t.DB.Resume(t.ctx, EVM))
 		t.Quiet()
-	}, false},
-	{"a payment into the wallet that vanishes and comes back makes up for it", []chain.ID{EVM, SOL}, func(t *Tale) {
+	}},
+	{name: "a payment into the wallet that vanishes and comes back makes up for it", chains: []chain.ID{EVM, SOL}, tell: func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000, Home: true})
 		t.Pay(id, EVMUSD, 100_000_000)
 		t.Mine(EVM, 5)
@@ -80,7 +80,7 @@ var homeStories = []story{
 		t.Quiet()
 		t.Must(!t.Order(id).Deposits[0].Lost, "it is still lost")
 		t.Must(t.takenBack(EVMUSD) == "0", "%s was taken back", t.takenBack(EVMUSD))
-	}, false},
+	}},
 }
 
 // takenBack is what a chain took back out of the wallet, by the books.

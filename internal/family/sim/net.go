@@ -31,6 +31,7 @@ type Net struct {
 	users map[string]key
 	named map[claimed]chain.Address // outputs to our own accounts, and which order each is for
 	kept  map[uint32]key            // of the deposit addresses that were asked for
+	pools map[string]pair           // contracts, by their address
 	world
 }
 
@@ -83,7 +84,7 @@ func New(c Config) (*Net, error) {
 	n := &Net{
 		cfg: c, codec: Codec{c.Family, c.Addresses}, rule: rule,
 		listed: map[string]bool{"": true},
-		keys:   make(map[string]key), users: make(map[string]key), kept: make(map[uint32]key),
+		keys:   make(map[string]key), users: make(map[string]key), kept: make(map[uint32]key), pools: make(map[string]pair),
 		named: make(map[claimed]chain.Address),
 	}
 	for _, a := range c.Assets {
