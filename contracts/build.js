@@ -7,6 +7,7 @@ const solc = require("solc");
 const root = path.resolve(__dirname, "..");
 const jobs = [
   ["contracts/Sweeper.sol", "Sweeper", "internal/family/evm/contract"],
+  ["contracts/Intake.sol", "Intake", "internal/family/evm/contract"],
   ["contracts/TestToken.sol", "TestToken", "internal/family/evm/contract"],
   ["contracts/PriceFeed.sol", "PriceFeed", "internal/dev/contract"],
   ["contracts/Cctp.sol", "DevUSDC", "internal/devnet/cctp/contract"],
@@ -39,9 +40,9 @@ for (const [file, name, into] of jobs) {
   }
   const made = out.contracts[file][name];
   const kept = { abi: made.abi, code: "0x" + made.evm.bytecode.object };
-  if (name === "Sweeper") {
-    // What stands on the chain, and where its two constants are filled in, in the order
-    // in which they are declared.
+  if (name === "Sweeper" || name === "Intake") {
+    // What stands on the chain, and where its constants are filled in, in the order in
+    // which they are declared.
     const deployed = made.evm.deployedBytecode;
     const ids = Object.keys(deployed.immutableReferences).map(Number).sort((a, b) => a - b);
     kept.runtime = "0x" + deployed.object;

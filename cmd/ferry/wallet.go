@@ -26,6 +26,7 @@ type walletCmd struct {
 	Addresses walletAddressesCmd `cmd:"" help:"Show the addresses that a seed has."`
 	Sweep     walletSweepCmd     `cmd:"" help:"Bring deposits home to the hot wallet now, instead of when it is worth it."`
 	Sweeper   walletSweeperCmd   `cmd:"" help:"Print the contract that brings deposits home on EVM chains, to be deployed."`
+	Intake    walletIntakeCmd    `cmd:"" help:"Print the contract that takes payments for orders on EVM chains, to be deployed."`
 }
 
 // newSeedFlags say where a seed file is made.

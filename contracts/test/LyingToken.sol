@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.30;
 
+interface Taker {
+    function payToken(address token, uint256 amount, bytes32 order) external;
+}
+
 /// A token that is listed and then begins to lie, as one behind a proxy can.
 contract LyingToken {
     string public constant symbol = "USDC";
@@ -65,6 +69,33 @@ contract LyingToken {
         held[to] += value;
         emit Transfer(msg.sender, to, value);
         return true;
+    }
+
+    /// Moves what somebody has, and asks nobody for leave.
+    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+        if (mode == 6) return false;
+        if (mode == 10) return true; // says yes and does nothing
+        if (mode == 14) Taker(msg.sender).payToken(address(this), value, bytes32("inner")); // comes in again
+        if (mode == 15) {
+            try Taker(msg.sender).payToken(address(this), value, bytes32("inner")) {} catch {}
+        }
+        held[from] -= value;
+        if (mode == 12) value -= value / 100; // a fee is taken and told
+        held[to] += value;
+        if (mode == 5) extra[to] += value; // more than is told
+        if (mode == 16) return true; // nothing is told
+        emit Transfer(mode == 17 ? address(this) : from, to, mode == 13 ? value * 2 : value);
+        if (mode == 18) emit Transfer(from, to, value); // told twice
+        if (mode == 19) {
+            assembly {
+                return(0, 0) // answers with nothing
+            }
+        }
+        return true;
+    }
+
+    function allowance(address, address) external pure returns (uint256) {
+        return 7;
     }
 
     function log4(address to, uint256 value) private {

@@ -11,6 +11,8 @@ contract Trick {
     event Deposit(address indexed to, address asset, uint256 amount, string memo);
     event Same(address indexed from, address indexed to, uint256 indexed id);
 
+    event Paid(bytes32 indexed order, address indexed sender, address indexed token, uint256 amount);
+
     receive() external payable {}
 
     function pay(address[] calldata to, uint256[] calldata amounts) public payable {
@@ -39,6 +41,22 @@ contract Trick {
     /// Says that it paid a token.
     function fake(address to, uint256 value) public {
         emit Transfer(msg.sender, to, value);
+    }
+
+    /// Says that it took a payment for an order.
+    function fakePaid(bytes32 order, address token, uint256 value) external {
+        emit Paid(order, msg.sender, token, value);
+    }
+
+    /// Calls another and goes on, or is undone after it.
+    function call(address to, bytes calldata data, bool undone) external payable {
+        (bool ok,) = to.call{value: msg.value}(data);
+        require(ok && !undone);
+    }
+
+    /// Pays an order in an inner frame that is undone.
+    function callUndone(address to, bytes calldata data) external payable {
+        try this.call{value: msg.value}(to, data, true) {} catch {}
     }
 
     function fakeNFT(address to, uint256 id) external {

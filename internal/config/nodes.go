@@ -22,6 +22,8 @@ type Nodes struct {
 	Trace bool
 	// Sweeper is the contract that brings deposits home; empty where there is none.
 	Sweeper string
+	// Intake is the contract that takes payments for orders; empty where there is none.
+	Intake string
 	// GasOracle is the contract of a rollup that says what data costs beside the gas;
 	// empty where nothing is taken for it.
 	GasOracle string
@@ -37,11 +39,11 @@ var firstBlock = regexp.MustCompile(`^0x[0-9a-f]{64}$`)
 // readNodes reads what only a chain of real nodes has.
 func readNodes(r *reader, t table, c Chain) Nodes {
 	n := Nodes{
-		Verify: r.flagOr(t, "verify", true), Trace: r.flag(t, "trace"), Sweeper: canonicalRef(r.or(t, "sweeper", "")), GasOracle: canonicalRef(r.or(t, "gasOracle", "")),
+		Verify: r.flagOr(t, "verify", true), Trace: r.flag(t, "trace"), Sweeper: canonicalRef(r.or(t, "sweeper", "")), Intake: canonicalRef(r.or(t, "intake", "")), GasOracle: canonicalRef(r.or(t, "gasOracle", "")),
 		Network: r.or(t, "network", ""), Genesis: r.or(t, "genesis", ""), Quorum: int(r.bounded(t, "quorum", 0, 1, 100)),
 	}
 	if c.Kind != RPC {
-		for _, name := range []string{"nodes", "quorum", "verify", "trace", "sweeper", "gasOracle", "network", "genesis"} {
+		for _, name := range []string{"nodes", "quorum", "verify", "trace", "sweeper", "intake", "gasOracle", "network", "genesis"} {
 			if _, there := t.values[name]; there {
 				r.refuse(t.key(name), "is for chains of real nodes; write kind = %q, or leave it out", RPC)
 			}

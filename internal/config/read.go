@@ -145,7 +145,7 @@ var known = schema{
 	},
 	"chains": {
 		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil, "slug": nil, "name": nil, "blockTime": nil,
-		"preset": nil, "nodes": nil, "quorum": nil, "verify": nil, "trace": nil, "sweeper": nil, "gasOracle": nil, "network": nil, "genesis": nil, "explorerTx": nil, "explorerAddress": nil,
+		"preset": nil, "nodes": nil, "quorum": nil, "verify": nil, "trace": nil, "sweeper": nil, "intake": nil, "gasOracle": nil, "network": nil, "genesis": nil, "explorerTx": nil, "explorerAddress": nil,
 		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
 	},
 	"wallet":      {"seedFile": nil, "passphraseFile": nil, "signerSocket": nil, "maxFeePercent": nil},

@@ -113,6 +113,9 @@ func (ch Chain) showNodes(line func(string, ...any)) {
 	if n.Sweeper != "" {
 		line("sweeper = %q", n.Sweeper)
 	}
+	if n.Intake != "" {
+		line("intake = %q", n.Intake)
+	}
 	if n.GasOracle != "" {
 		line("gasOracle = %q", n.GasOracle)
 	}

@@ -22,6 +22,8 @@ type Chain struct {
 	// NeedsRefund: a deposit there does not say where it came from in a way that money
 	// could be sent back to, so an order needs a refund address.
 	NeedsRefund bool
+	// Calls: orders there can also be paid by a transaction that is made for the payer.
+	Calls bool
 	// ExplorerTx and ExplorerAddress are where people look at it, with {tx} and
 	// {address} in them; empty where there is no explorer.
 	ExplorerTx, ExplorerAddress string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"time"
 
 	"ferry/internal/access"
@@ -49,7 +48,7 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 	if err != nil {
 		return Created{}, err
 	}
-	ask := order.Ask{ID: OrderID(), Quote: promised(offer), Patience: d.cfg.Patience, Once: d.once(p, a.Once)}
+	ask := order.Ask{ID: OrderID(), Quote: promised(offer), PayFrom: offer.PayFrom, Patience: d.cfg.Patience, Once: d.once(p, a.Once)}
 	ask.FundingTime = d.cfg.Funding[ask.Quote.Give.Chain]
 	if err := d.addresses(a, &ask); err != nil {
 		return Created{}, err
@@ -65,8 +64,8 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 		return Created{}, err
 	}
 	ask.Origin.Group = d.group(session.Reveal())
-	if ask.DepositTo, err = d.ports.Codecs.DepositAddress(ctx, ask.Quote.Give.Chain, ask.ID); err != nil {
-		return Created{}, fmt.Errorf("deposit address of order %s: %w", ask.ID, err)
+	if err := d.fundedAt(ctx, &ask); err != nil {
+		return Created{}, err
 	}
 	o, err := d.ports.Settler.Create(ctx, ask, now)
 	if err == nil {
@@ -126,6 +125,9 @@ func (d *Desk) addresses(a CreateAsk, ask *order.Ask) (err error) {
 	}
 	if ask.RefundTo, err = d.address("refundAddress", give, a.RefundAddress); err != nil {
 		return err
+	}
+	if ask.RefundTo.IsZero() {
+		ask.RefundTo = ask.PayFrom // he signs for what he pays, so he can have it back
 	}
 	if ask.RefundTo.IsZero() && (ask.Quote.Mode == quote.Fixed || d.ports.Atlas.Of(give).NeedsRefund) {
 		return fault.New(fault.Invalid, "missing_field", "refundAddress is missing; a fixed rate, and any order paid on %s, needs one.", d.ports.Atlas.Of(give).Name).

@@ -43,6 +43,7 @@ type Ports struct {
 	Store   Store
 	Proofs  Proofs
 	Codecs  Codecs
+	Funder  Funder
 	Atlas   *Atlas
 	Look    func(chain.ID) // has the watcher of a chain look now
 }
@@ -52,6 +53,7 @@ type Desk struct {
 	cfg   Config
 	ports Ports
 	twin  atomic.Pointer[order.ID] // an order that is there; see even
+	made  made
 }
 
 // minSecret is how long a secret must be at least.
@@ -64,7 +66,7 @@ func New(cfg Config, p Ports) (*Desk, error) {
 		return nil, errors.New("desk: zero never means unlimited; say how many dollars of a pair may be sold in a minute")
 	case len(cfg.Secret.Reveal()) < minSecret:
 		return nil, errors.New("desk: the secret has fewer than 32 bytes")
-	case p.Market == nil || p.Seal == nil || p.Settler == nil || p.Store == nil || p.Proofs == nil || p.Codecs == nil || p.Atlas == nil || p.Look == nil:
+	case p.Market == nil || p.Seal == nil || p.Settler == nil || p.Store == nil || p.Proofs == nil || p.Codecs == nil || p.Funder == nil || p.Atlas == nil || p.Look == nil:
 		return nil, errors.New("desk: a port is missing")
 	}
 	for _, c := range p.Atlas.Chains() {

@@ -54,6 +54,11 @@ type Proofs interface {
 	RightTo(asked order.ID, o *order.Order, shown access.Proof) access.Right
 }
 
+// Funder makes the transactions by which somebody pays straight into our wallet.
+type Funder interface {
+	Fund(ctx context.Context, due chain.Due) (chain.Funding, error)
+}
+
 // Codecs read and derive addresses.
 type Codecs interface {
 	// Parse gives the canonical form of an address of a chain.

@@ -26,11 +26,9 @@ type QuoteAsk struct {
 	ToAddress            string // empty: not known yet
 	RefundAddress        string
 	Funding              string // how it is paid; empty is by a deposit address
+	FromAddress          string // who pays
 	FeePercent           *money.Percent
 }
-
-// DepositAddress is the one way an order is paid so far.
-const DepositAddress = "deposit_address"
 
 // Quote makes an offer. It has no side effects.
 func (d *Desk) Quote(ctx context.Context, p *access.Principal, a QuoteAsk, now time.Time) (market.Offer, error) {
@@ -58,8 +56,9 @@ func (d *Desk) offer(ctx context.Context, p *access.Principal, a QuoteAsk, now t
 	if err != nil {
 		return market.Offer{}, named400("toToken", "toChainId", err)
 	}
-	if a.Funding != "" && a.Funding != DepositAddress {
-		return market.Offer{}, fault.New(fault.Unprocessable, "funding_mode_unsupported", "This route is paid by sending to a deposit address; leave fundingMode out, or send %q.", DepositAddress)
+	from, err := d.payer(a, give.Asset.Chain)
+	if err != nil {
+		return market.Offer{}, err
 	}
 	ask := market.Ask{
 		Give: give.Asset, Get: get.Asset, Side: a.Side, Amount: a.Amount, Mode: a.Mode, Slippage: a.Slippage, Override: a.FeePercent,
@@ -73,7 +72,9 @@ func (d *Desk) offer(ctx context.Context, p *access.Principal, a QuoteAsk, now t
 	if p.Integrator != nil {
 		ask.Integrator, ask.Fees = p.Integrator.ID, p.Integrator.Fees
 	}
-	return d.ports.Market.Quote(ctx, ask, now)
+	o, err := d.ports.Market.Quote(ctx, ask, now)
+	o.PayFrom = from
+	return o, err
 }
 
 // address reads an address that may be left out.

@@ -54,6 +54,8 @@ type state struct {
 	Tokens map[chain.ID]ref `json:"tokens"`
 	// Sweepers bring deposits home, by chain.
 	Sweepers map[chain.ID]string `json:"sweepers"`
+	// Intakes take payments for orders, by chain.
+	Intakes map[chain.ID]string `json:"intakes"`
 	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
 	Rollup *Rollup `json:"rollup,omitempty"`
 	// Exchanges are Uniswap's contracts, by chain.
@@ -153,7 +155,7 @@ func (l *local) born() {
 	l.state = state{
 		Nodes: nodesMade,
 		Seed:  hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
-		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Feeds: map[string]string{},
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Intakes: map[chain.ID]string{}, Feeds: map[string]string{},
 	}
 }
 

@@ -72,7 +72,8 @@ func (n *Network) Pay(ctx context.Context, o order.Order, amount money.Amount) (
 	return n.Send(ctx, o.Quote.Give, o, amount)
 }
 
-// Send pays to the deposit address of an order, in whatever asset of its chain.
+// Send pays an order in whatever asset of its chain: to its address, or by a transaction
+// of somebody who is made for it.
 func (n *Network) Send(ctx context.Context, x chain.Asset, o order.Order, amount money.Amount) (chain.TxID, error) {
 	on, ok := n.grounds[x.Chain]
 	if !ok || x.Chain != o.Quote.Give.Chain {
@@ -80,6 +81,13 @@ func (n *Network) Send(ctx context.Context, x chain.Asset, o order.Order, amount
 	}
 	if amount.IsZero() {
 		amount = o.Quote.In
+	}
+	if _, is := o.DepositTo.Reference(); is {
+		tx, err := n.call(ctx, o, x, amount)
+		if err != nil {
+			return "", fmt.Errorf("pay order %s: %w", o.ID, err)
+		}
+		return tx, nil
 	}
 	tx, err := on.pay(ctx, o.DepositTo, x, amount)
 	if err != nil {

@@ -209,7 +209,7 @@ func (l *local) adapter(t desk.Chain) nodes.Config {
 	cfg := nodes.Config{
 		Told: t, FinalDepth: t.Confirmations, URLs: []string{l.rpcs[t.ID]}, Quorum: 1, Verify: true, Trace: true,
 		// Whoever makes its blocks takes nothing below it, and empty blocks do not show that.
-		MinTip: money.FromUint64(1_000_000_000), Sweeper: l.state.Sweepers[t.ID],
+		MinTip: money.FromUint64(1_000_000_000), Sweeper: l.state.Sweepers[t.ID], Intake: l.state.Intakes[t.ID],
 		Genesis: l.roots[t.ID], Log: l.log, Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: t.Confirmations}, {Confirmations: t.Confirmations + 1, Finalized: true}},
 	}
 	if l.rollup(t.ID) { // its blocks hold what came from below, which the library cannot read

@@ -54,14 +54,14 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	if err != nil {
 		return err
 	}
-	sweeper := evm.SweeperCode(common.HexToAddress(hot.Text()))
-	made := make([]string, 2)
-	for i, code := range [][]byte{token, sweeper} {
+	home := common.HexToAddress(hot.Text())
+	made := make([]string, 3)
+	for i, code := range [][]byte{token, evm.SweeperCode(home), evm.IntakeCode(home)} {
 		if made[i], err = g.deploy(ctx, code); err != nil {
 			return err
 		}
 	}
-	l.state.Tokens[id], l.state.Sweepers[id] = ref(made[0]), made[1]
+	l.state.Tokens[id], l.state.Sweepers[id], l.state.Intakes[id] = ref(made[0]), made[1], made[2]
 	if id == Ethereum {
 		if err := l.setupFeeds(ctx, g); err != nil {
 			return err

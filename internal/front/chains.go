@@ -45,6 +45,9 @@ type Chain struct {
 	Keys    treasury.Keys
 	View    treasury.View // nil where it is not compared with the books
 	Own     chain.Address // the hot wallet
+	// Funder makes transactions that pay straight into the wallet; nil where nobody pays
+	// so.
+	Funder  desk.Funder
 	Reader  watch.Reader
 	Mempool watch.Mempool
 	Sender  send.Chain
@@ -73,6 +76,7 @@ func newChains(all []Chain) (*chains, error) {
 			return nil, fmt.Errorf("chain %s: has no codec of its family, no addresses or no wallet", one.ID)
 		}
 		c.by[one.ID], c.ofs[one.Family] = one, one.Codec
+		one.Calls = one.Funder != nil
 		told, tokens = append(told, one.Chain), append(tokens, one.Assets...)
 	}
 	var err error
@@ -110,6 +114,15 @@ func (c *chains) DepositAddress(ctx context.Context, id chain.ID, o order.ID) (c
 		return chain.Address{}, errNoChain
 	}
 	return one.Deriver.DepositAddress(ctx, id, o)
+}
+
+// Fund makes the transactions by which somebody pays straight into our wallet.
+func (c *chains) Fund(ctx context.Context, due chain.Due) (chain.Funding, error) {
+	one, ok := c.by[due.Asset.Chain]
+	if !ok || one.Funder == nil {
+		return chain.Funding{}, errNoChain
+	}
+	return one.Funder.Fund(ctx, due)
 }
 
 // show writes an address of a chain as people know it.

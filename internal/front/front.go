@@ -183,7 +183,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
 		Award: f.cfg.Points.Award, PerPairMinute: f.cfg.PerPairMinute,
 	}, desk.Ports{
-		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Atlas: known.atlas, Look: f.daemon.Look,
+		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Funder: known, Atlas: known.atlas, Look: f.daemon.Look,
 	})
 	return err
 }

@@ -67,7 +67,14 @@ func (t *stock) has(ctx context.Context, a chain.Asset) (money.Amount, error) {
 	if err != nil {
 		return money.Amount{}, fmt.Errorf("balance of %s: %w", a, err)
 	}
+	back, err := t.books.Balance(ctx, ledger.Key{Account: ledger.TakenBack(a.Chain), Asset: a})
+	if err != nil {
+		return money.Amount{}, fmt.Errorf("balance of %s: %w", a, err)
+	}
 	free := b.Free()
+	if gone, below := back.Net(); below { // the chain took it back out of the wallet
+		free = free.Less0(gone)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known == nil {

@@ -285,6 +285,7 @@ func (r *round) checkOutflows() {
 			if a.Chain == n.ID() {
 				r.add(a, toBig(n.Balance(n.Own(order.HotWallet), a)))
 				r.sub(a, r.book(ledger.Hot(a.Chain), a))
+				r.sub(a, r.book(ledger.TakenBack(a.Chain), a))
 			}
 		}
 	}
@@ -342,17 +343,24 @@ func (r *round) checkDeposits() {
 	}
 	for _, o := range r.orders {
 		onChain := map[chain.DepositID]chain.Deposit{}
+		_, home := o.DepositTo.Reference() // then it lies in the wallet, which was counted
 		for _, d := range r.h.Net(o.Quote.Give.Chain).Received(o.DepositTo) {
 			onChain[d.ID] = d
-			r.add(d.Asset, toBig(d.Amount))
+			if !home {
+				r.add(d.Asset, toBig(d.Amount))
+			}
 		}
-		r.checkAddress(o)
+		if !home {
+			r.checkAddress(o)
+		}
 		for _, d := range o.Deposits {
 			booked := d.State != order.DepositPending && d.State != order.DepositDrop && !d.Lost
 			if !booked {
 				continue
 			}
-			here[d.Asset].Add(here[d.Asset], toBig(d.Amount))
+			if !home {
+				here[d.Asset].Add(here[d.Asset], toBig(d.Amount))
+			}
 			seen, there := onChain[d.ID]
 			delete(onChain, d.ID)
 			switch {

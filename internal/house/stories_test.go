@@ -30,8 +30,8 @@ var raised = map[string]bool{
 
 const percent = money.Whole / 100
 
-// stories are told straight, on both databases, and cut at every crossing.
-var stories = []story{
+// plainStories are of orders that have an address of their own.
+var plainStories = []story{
 	{"an order is paid and completes, and the integrator gets the fee", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Coin, In: 500_000_000, FeePercent: percent})
 		t.Pay(id, EVMUSD, 500_000_000)

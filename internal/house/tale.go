@@ -186,6 +186,7 @@ type Terms struct {
 	Give, Get  chain.Asset
 	In         uint64
 	Back       bool // a refund address is given
+	Home       bool // it is paid straight into the wallet
 	FeePercent money.Percent
 	Change     func(*quote.Quote)
 	Pools      bool // it goes through pools
@@ -211,6 +212,10 @@ func (t *Tale) Create(w Terms) order.ID {
 		back = t.Net(w.Give.Chain).User("back-" + string(id))
 	}
 	ask := t.Ask(id, q, t.Net(w.Get.Chain).User("recipient-"+string(id)), back)
+	if w.Home {
+		ask.PayFrom = t.Net(w.Give.Chain).User("payer-" + string(id))
+		ask.DepositTo = chain.ReferenceTo(string(id)).In(ask.PayFrom.Family())
+	}
 	for {
 		_, err = t.daemon.Settler.Create(t.ctx, ask, t.Now)
 		if !t.killed {
@@ -235,10 +240,11 @@ func (t *Tale) Order(id order.ID) order.Order {
 
 // Pay sends an amount of an asset to an order's address; it is in the mempool.
 func (t *Tale) Pay(id order.ID, a chain.Asset, n uint64) chain.TxID {
-	tx, err := t.Net(a.Chain).Send(sim.Payment{
-		From: "payer-" + string(id),
-		Outs: []sim.Out{{To: t.Order(id).DepositTo, Asset: a, Amount: money.FromUint64(n)}},
-	})
+	out := sim.Out{To: t.Order(id).DepositTo, Asset: a, Amount: money.FromUint64(n)}
+	if _, home := out.To.Reference(); home {
+		out.To, out.For = t.Net(a.Chain).Own(order.HotWallet), out.To
+	}
+	tx, err := t.Net(a.Chain).Send(sim.Payment{From: "payer-" + string(id), Outs: []sim.Out{out}})
 	t.fail(err)
 	return tx
 }

@@ -28,6 +28,11 @@ func Deposits(id chain.ID) Account { return Account("deposits:" + string(id)) }
 // Hot is what lies in the wallet that pays on a chain.
 func Hot(id chain.ID) Account { return Account("hot:" + string(id)) }
 
+// TakenBack stands below zero by what a chain took back of payments that had come
+// straight into the wallet: together with Hot it is what lies there. Such a loss must be
+// booked whatever the wallet has, and Hot never stands below zero.
+func TakenBack(id chain.ID) Account { return Account("taken_back:" + string(id)) }
+
 // Owed is what an order's user is owed.
 func Owed(order string) Account { return Account("owed:" + order) }
 

@@ -45,7 +45,7 @@ func TestAccountSides(t *testing.T) {
 	for account, want := range map[ledger.Account]ledger.Side{
 		ledger.Capital: ledger.CreditSide, ledger.Liquidity: ledger.AnySide, ledger.Revenue: ledger.AnySide,
 		ledger.Unclaimed: ledger.CreditSide, ledger.ReorgLoss: ledger.AnySide, ledger.NetworkFee: ledger.DebitSide,
-		ledger.Deposits("eip155:1"): ledger.AnySide, ledger.Hot("eip155:1"): ledger.DebitSide,
+		ledger.TakenBack("eip155:1"): ledger.AnySide, ledger.Deposits("eip155:1"): ledger.AnySide, ledger.Hot("eip155:1"): ledger.DebitSide,
 		ledger.Owed("ord_1"): ledger.CreditSide, ledger.Recovery("ord_1"): ledger.CreditSide, ledger.Fees("int_1"): ledger.CreditSide,
 	} {
 		if account.Side() != want {

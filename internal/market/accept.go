@@ -29,6 +29,7 @@ func (m *Market) Accept(ctx context.Context, o Offer, now time.Time) (Offer, err
 	if err != nil {
 		return Offer{}, fmt.Errorf("price %s again: %w", o.Quote.ID, err)
 	}
+	fresh.PayFrom = o.PayFrom
 	if fresh.Quote.Out.Less(o.MinOut) || o.MaxFrom.Less(fresh.Quote.In) {
 		return Offer{}, fault.New(fault.Conflict, "price_moved",
 			"The price moved by more than the slippage of %s percent; look at the new offer in details and accept that.", o.Slippage).

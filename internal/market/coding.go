@@ -85,6 +85,7 @@ func (p *packer) offer(o *Offer) {
 		p.text(string(s.Plan))
 	}
 	p.earning(o.Earning)
+	p.address(o.PayFrom)
 }
 
 func (p *packer) earning(e *Earning) {
@@ -206,6 +207,7 @@ func (u *unpacker) offer() (Offer, error) {
 		q.Steps = append(q.Steps, s)
 	}
 	o.Earning = u.earning()
+	o.PayFrom = u.address()
 	if e := o.Earning; e != nil {
 		q.Fee = &quote.Fee{Percent: e.Percent, PayTo: e.PayTo, Skipped: e.Skipped}
 	}

@@ -56,6 +56,9 @@ type Offer struct {
 	// To is who will get it, where that is known; it is not sealed: whoever accepts an
 	// opened offer says again for whom.
 	To chain.Address
+	// PayFrom is who will pay by a transaction that is made for him; zero is that it is
+	// paid to an address.
+	PayFrom chain.Address
 	// Dropped are venues that gave no route; they are not sealed.
 	Dropped []Refusal
 }

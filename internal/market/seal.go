@@ -24,7 +24,7 @@ import (
 const (
 	idPrefix = "quo_"
 	// sealVersion is the first byte of what is sealed; another one is not opened.
-	sealVersion = 2
+	sealVersion = 3
 	// maxID bounds what Open looks at.
 	maxID = 4096
 )

@@ -34,6 +34,7 @@ type Config struct {
 	MinTip     money.Amount  // of EVM: the least that is offered for a unit of gas; zero is the usual
 	GasOracle  string        // of rollups: the contract that says what data costs beside the gas
 	Sweeper    string        // the contract that brings deposits home; empty where there is none
+	Intake     string        // the contract that takes payments for orders; empty where there is none
 	Network    string        // of Bitcoin
 	Genesis    string        // the hash of the first block: of Solana, and of EVM where it is known
 	Funding    time.Duration // how long a user has to pay
@@ -100,6 +101,13 @@ func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
 		}
 		cfg.Sweeper = sweeper
 	}
+	if c.Intake != "" {
+		intake, err := evm.Codec{}.Parse(c.Intake)
+		if err != nil {
+			return fmt.Errorf("intake: %w", err)
+		}
+		cfg.Intake = intake
+	}
 	if c.GasOracle != "" {
 		oracle, err := evm.Codec{}.Parse(c.GasOracle)
 		if err != nil {
@@ -113,6 +121,9 @@ func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
 		return err
 	}
 	f.Codec, f.Own, f.View, f.Reader, f.Sender, f.Contracts = evm.Codec{}, on.Own(order.HotWallet), on, on, on, on
+	if c.Intake != "" {
+		f.Funder = on
+	}
 	return on.Check(ctx)
 }
 
@@ -152,7 +163,7 @@ func (c Config) solana(ctx context.Context, keys Signer, f *front.Chain) error {
 	if err != nil {
 		return err
 	}
-	f.Codec, f.Own, f.View, f.Reader, f.Sender = solana.Codec{}, on.Own(order.HotWallet), on, on, on
+	f.Codec, f.Own, f.View, f.Reader, f.Sender, f.Funder = solana.Codec{}, on.Own(order.HotWallet), on, on, on, on
 	return on.Check(ctx)
 }
 

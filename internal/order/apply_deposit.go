@@ -86,7 +86,7 @@ func (t *turn) depositGone(ev DepositGone) error {
 		t.remember(ev.Deposit, ev.Sighting, ev.SeenAt).State = DepositDrop
 		return nil
 	case rec == nil && ev.WasFinal: // one of those booked as unclaimed
-		t.post(ledger.ReorgLoss, ledger.Deposits(ev.Deposit.Asset.Chain), ev.Deposit.Asset, ev.Deposit.Amount)
+		t.post(ledger.ReorgLoss, t.takenFrom(nil, ev.Deposit.Asset.Chain), ev.Deposit.Asset, ev.Deposit.Amount)
 		t.do(AskHuman{Why: DepositReorged})
 		return nil
 	case rec == nil:
@@ -140,13 +140,13 @@ func (t *turn) depositFinal(ev DepositFinal) error {
 	}
 	rec := t.remember(ev.Deposit, ev.Sighting, ev.SeenAt)
 	if rec == nil {
-		t.post(ledger.Deposits(ev.Deposit.Asset.Chain), ledger.Unclaimed, ev.Deposit.Asset, ev.Deposit.Amount)
+		t.post(t.lies(nil, ev.Deposit.Asset.Chain), ledger.Unclaimed, ev.Deposit.Asset, ev.Deposit.Amount)
 		t.do(AskHuman{Why: TooManyDeposits})
 		return nil
 	}
 	if rec.Lost { // it came back: the loss is undone
 		rec.Lost = false
-		t.post(ledger.Deposits(rec.Asset.Chain), ledger.ReorgLoss, rec.Asset, rec.Amount)
+		t.post(t.lies(rec, rec.Asset.Chain), ledger.ReorgLoss, rec.Asset, rec.Amount)
 		return nil
 	}
 	right := rec.Asset == t.o.Quote.Give
@@ -173,10 +173,33 @@ func (t *turn) depositFinal(ev DepositFinal) error {
 	return nil
 }
 
+// lies is the account of where a payment is: on the order's address, or in the wallet
+// itself where the order is paid by reference. rec is nil of one that is not remembered.
+func (t *turn) lies(rec *Deposit, id chain.ID) ledger.Account {
+	switch _, home := t.o.DepositTo.Reference(); {
+	case !home:
+		return ledger.Deposits(id)
+	case rec != nil && rec.TakenBack:
+		return ledger.TakenBack(id)
+	}
+	return ledger.Hot(id)
+}
+
+// takenFrom is the account of what a chain takes back.
+func (t *turn) takenFrom(rec *Deposit, id chain.ID) ledger.Account {
+	if _, home := t.o.DepositTo.Reference(); !home {
+		return ledger.Deposits(id)
+	}
+	if rec != nil {
+		rec.TakenBack = true
+	}
+	return ledger.TakenBack(id)
+}
+
 // count takes a payment in the quoted asset as the order's own.
 func (t *turn) count(rec *Deposit) {
 	rec.State = DepositCounted
-	t.post(ledger.Deposits(rec.Asset.Chain), t.o.owed(), rec.Asset, rec.Amount)
+	t.post(t.lies(rec, rec.Asset.Chain), t.o.owed(), rec.Asset, rec.Amount)
 	total, err := t.o.Received.Add(rec.Amount)
 	t.o.Received = must(t, total, err)
 	t.o.InHand = Sum{Asset: rec.Asset, Amount: t.o.Received}
@@ -190,7 +213,7 @@ func (t *turn) wrongAsset(rec *Deposit) error {
 		return nil
 	}
 	rec.State = DepositCounted
-	t.post(ledger.Deposits(rec.Asset.Chain), t.o.owed(), rec.Asset, rec.Amount)
+	t.post(t.lies(rec, rec.Asset.Chain), t.o.owed(), rec.Asset, rec.Amount)
 	t.o.InHand = Sum{Asset: rec.Asset, Amount: rec.Amount}
 	t.refundOrHold(WrongToken, t.o.Quote.Tolerance.WrongAsset == quote.Refund)
 	return nil
@@ -243,7 +266,7 @@ func (t *turn) judge(short bool) error {
 
 // recoverDeposit books a payment that the order does not want.
 func (t *turn) recoverDeposit(rec *Deposit, why Reason) {
-	t.post(ledger.Deposits(rec.Asset.Chain), t.o.recovery(), rec.Asset, rec.Amount)
+	t.post(t.lies(rec, rec.Asset.Chain), t.o.recovery(), rec.Asset, rec.Amount)
 	t.enterRecovery(rec, why)
 }
 
@@ -260,7 +283,7 @@ func (t *turn) enterRecovery(rec *Deposit, why Reason) {
 // it is as if it had never come; where it has, the loss is booked.
 func (t *turn) lose(rec *Deposit) error {
 	t.do(AskHuman{Why: DepositReorged})
-	deposits := ledger.Deposits(rec.Asset.Chain)
+	deposits := t.takenFrom(rec, rec.Asset.Chain)
 	switch {
 	case rec.State == DepositCounted && t.unspent():
 		t.post(t.o.owed(), deposits, rec.Asset, rec.Amount)

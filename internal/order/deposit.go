@@ -21,6 +21,9 @@ type Deposit struct {
 	Deadline time.Time // when recovery goes on by itself, if it can
 	// Lost: it was believed final, money went out for it, and the chain took it back.
 	Lost bool
+	// TakenBack: it came straight into the wallet, was booked there, and the chain took
+	// it back once. What comes of it again makes up for that.
+	TakenBack bool
 }
 
 // InSight are the payments that may still vanish.

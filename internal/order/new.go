@@ -14,12 +14,19 @@ type Ask struct {
 	Session                    [32]byte
 	Quote                      quote.Quote
 	DepositTo, PayTo, RefundTo chain.Address // RefundTo may be unknown
+	PayFrom                    chain.Address // who will pay; known where DepositTo is a reference
 	FundingTime                time.Duration
 	Patience                   Patience
 	Origin                     Origin
 	Ceilings                   []Ceiling // none of them may be reached yet
 	Flow                       *Flow     // what is sold of its pair; nil: it is not counted
 	Once                       *Once     // nil: it may be asked for again and again
+}
+
+// byReference reports whether it is paid straight into the wallet.
+func (a Ask) byReference() bool {
+	_, is := a.DepositTo.Reference()
+	return is
 }
 
 // New makes an order and reserves its payout.
@@ -35,6 +42,8 @@ func New(a Ask, now time.Time) (Change, error) {
 		return bad("no id")
 	case a.DepositTo.IsZero() || a.PayTo.IsZero():
 		return bad("no deposit or payout address")
+	case a.byReference() && a.PayFrom.IsZero():
+		return bad("nobody is known who will pay")
 	case a.FundingTime <= 0:
 		return bad("no time to pay")
 	case a.Patience.Confirming <= 0 || a.Patience.Sending <= 0 || a.Patience.Held <= 0 ||
@@ -43,7 +52,7 @@ func New(a Ask, now time.Time) (Change, error) {
 	}
 	t := &turn{now: now, ev: Created{}, o: Order{
 		ID: a.ID, Version: 1, State: Awaiting, Session: a.Session, Integrator: a.Quote.Integrator, Quote: a.Quote,
-		DepositTo: a.DepositTo, PayTo: a.PayTo, RefundTo: a.RefundTo, FeeStatus: FeeNone,
+		DepositTo: a.DepositTo, PayTo: a.PayTo, RefundTo: a.RefundTo, PayFrom: a.PayFrom, FeeStatus: FeeNone,
 		Patience: a.Patience, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(a.FundingTime),
 		Keys: []string{Created{}.Key()}, Origin: a.Origin,
 	}}

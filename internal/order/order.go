@@ -89,7 +89,10 @@ type Order struct {
 	Integrator integrator.ID
 	Quote      quote.Quote
 
+	// DepositTo is where it is paid: an address of its own, or its reference, where it is
+	// paid straight into the wallet by a transaction that was made for PayFrom.
 	DepositTo, PayTo, RefundTo chain.Address
+	PayFrom                    chain.Address
 
 	Deposits []Deposit
 	Received money.Amount // counted deposits in the quoted asset

@@ -1,8 +1,10 @@
 package order
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -69,6 +71,10 @@ func newOrder(t *testing.T, r *rand.Rand) Change {
 	a := Ask{ID: "ord_1", Quote: terms(r), DepositTo: addr("dep"), PayTo: addr("pay"), FundingTime: time.Hour, Patience: patience()}
 	if r.IntN(2) == 0 {
 		a.RefundTo = addr("back")
+	}
+	// Half of them are paid straight into the wallet; which does not change what is drawn.
+	if tol := a.Quote.Tolerance; (tol.WrongAsset == quote.Refund) != (tol.UnderAction == quote.Refund) {
+		a.DepositTo, a.PayFrom = chain.ReferenceTo(string(a.ID)).In(chain.EVM), addr("payer")
 	}
 	c, err := New(a, start)
 	if err != nil {
@@ -160,10 +166,11 @@ type witness struct {
 	seed       uint64
 	ended      State
 	feeSettled int
+	came       map[chain.Asset]*big.Int // straight into the wallet, less what was taken back
 }
 
 func newWitness(t *testing.T, seed uint64) *witness {
-	w := &witness{t: t, seed: seed, books: ledger.NewBooks(), wishes: map[string]int{}}
+	w := &witness{t: t, seed: seed, books: ledger.NewBooks(), wishes: map[string]int{}, came: map[chain.Asset]*big.Int{}}
 	for _, a := range []chain.Asset{give, wrong, get, hub, far, give.Chain.Native()} {
 		fund := ledger.Entry{Postings: []ledger.Posting{{Debit: ledger.Hot(a.Chain), Credit: ledger.Capital, Asset: a, Amount: n(1 << 40)}}}
 		if err := w.books.Apply(fund); err != nil {
@@ -183,6 +190,7 @@ func (w *witness) see(c Change) {
 	if err := w.books.Apply(c.Entry); err != nil {
 		w.fail("%s in %s: %v", c.Event.Name(), c.From, err)
 	}
+	w.homecoming(c.Entry)
 	if w.ended != "" && c.Now.State != w.ended {
 		w.fail("%s led out of %s to %s", c.Event.Name(), w.ended, c.Now.State)
 	}
@@ -215,6 +223,24 @@ func (w *witness) see(c Change) {
 	w.settled(c.Now)
 }
 
+// homecoming adds up what came straight into the wallet. Steps bring other assets there.
+func (w *witness) homecoming(e ledger.Entry) {
+	for _, p := range e.Postings {
+		if p.Asset != give && p.Asset != wrong {
+			continue
+		}
+		sum := cmp.Or(w.came[p.Asset], new(big.Int))
+		n, _ := new(big.Int).SetString(p.Amount.String(), 10)
+		if p.Debit == ledger.Hot(give.Chain) || p.Debit == ledger.TakenBack(give.Chain) {
+			sum.Add(sum, n)
+		}
+		if p.Credit == ledger.TakenBack(give.Chain) {
+			sum.Sub(sum, n)
+		}
+		w.came[p.Asset] = sum
+	}
+}
+
 // settled holds the books to the order.
 func (w *witness) settled(o Order) {
 	w.t.Helper()
@@ -228,7 +254,14 @@ func (w *witness) settled(o Order) {
 				here, _ = here.Add(d.Amount)
 			}
 		}
-		if got := w.books.Balances[ledger.Key{Account: ledger.Deposits(give.Chain), Asset: a}]; a.Chain == give.Chain && got.String() != here.String() {
+		got := w.books.Balances[ledger.Key{Account: ledger.Deposits(give.Chain), Asset: a}].String()
+		if _, home := o.DepositTo.Reference(); home {
+			if got != "0" {
+				w.fail("deposits of %s are %s, and nothing lies on a reference", a, got)
+			}
+			got = cmp.Or(w.came[a], new(big.Int)).String()
+		}
+		if a.Chain == give.Chain && got != here.String() {
 			w.fail("deposits of %s are %s, the order knows %s", a, got, here)
 		}
 		owed := w.books.Balances[ledger.Key{Account: o.owed(), Asset: a}]

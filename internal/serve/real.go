@@ -58,7 +58,7 @@ func ofNodes(c config.Chain, tokens map[chain.Asset]market.Asset, log *slog.Logg
 	n := c.Nodes
 	cfg := nodes.Config{
 		Told: told(c), Tiers: c.Tiers, FinalDepth: c.FinalDepth, URLs: n.URLs, Quorum: n.Quorum, Verify: n.Verify, Trace: n.Trace,
-		Sweeper: n.Sweeper, GasOracle: n.GasOracle, Network: n.Network, Genesis: n.Genesis, Log: log,
+		Sweeper: n.Sweeper, Intake: n.Intake, GasOracle: n.GasOracle, Network: n.Network, Genesis: n.Genesis, Log: log,
 	}
 	var err error
 	cfg.Assets, err = listed(c, tokens)

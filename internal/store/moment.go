@@ -24,7 +24,7 @@ FROM transfers t LEFT JOIN attempts a ON a.transfer = t.id WHERE t.chain = $1 AN
 WHERE chain = $1 AND landed_height > $2 AND landed_height >= 0 AND NOT open AND NOT vigil`
 	sqlClosing = `SELECT t.id, t.open, t.vigil, t.landed_height, t.doc, t.result, w.doc
 FROM work w JOIN transfers t ON t.id = w.transfer WHERE w.transfer <> '' AND t.chain = $1 ORDER BY w.due_at, w.id`
-	differingColumns = `id, order_id, asset, amount, height, stage, told_stage`
+	differingColumns = `id, order_id, asset, amount, height, stage, told_stage, swept_by = '` + cameHome + `'`
 	sqlUntoldAll     = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND untold`
 	sqlSeenAll       = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND stage = 'seen' AND NOT untold`
 	sqlFinalHigh     = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND height > $2 AND stage = 'final' AND NOT untold`
@@ -110,14 +110,14 @@ type unsure struct {
 func newMoment(id chain.ID, high int64) *moment {
 	return &moment{
 		id: id, high: high, moving: map[send.ID]*movingRow{}, spots: map[chain.Spot]bool{}, knows: map[order.ID]order.Order{},
-		out: treasury.Moment{Home: map[chain.Asset]ledger.Balance{}, Lying: map[chain.Asset]ledger.Balance{}},
+		out: treasury.Moment{Home: map[chain.Asset]ledger.Balance{}, Back: map[chain.Asset]ledger.Balance{}, Lying: map[chain.Asset]ledger.Balance{}},
 	}
 }
 
 func (m *moment) questions() []stmt {
 	on := string(m.id)
 	return []stmt{
-		askAccount(ledger.Hot(m.id), m.out.Home), askAccount(ledger.Deposits(m.id), m.out.Lying),
+		askAccount(ledger.Hot(m.id), m.out.Home), askAccount(ledger.TakenBack(m.id), m.out.Back), askAccount(ledger.Deposits(m.id), m.out.Lying),
 		ask(func(r row) error {
 			var x movingColumns
 			a, there, err := scanAttempt(r, x.into()...)
@@ -218,7 +218,7 @@ func (m *moment) deposit(untold bool) func(row) error {
 	return func(r row) error {
 		u := &unsure{untold: untold}
 		var asset, amount string
-		if err := r.Scan((*string)(&u.ID), (*string)(&u.order), &asset, &amount, &u.height, &u.stage, &u.told); err != nil {
+		if err := r.Scan((*string)(&u.ID), (*string)(&u.order), &asset, &amount, &u.height, &u.stage, &u.told, &u.Home); err != nil {
 			return err
 		}
 		var err error

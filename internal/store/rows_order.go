@@ -29,6 +29,7 @@ type termsRow struct {
 	Quote      quoteRow   `json:"quote"`
 	DepositTo  addressRow `json:"deposit_to"`
 	PayTo      addressRow `json:"pay_to"`
+	PayFrom    addressRow `json:"pay_from,omitzero"`
 	Patience   [6]int64   `json:"patience"` // nanoseconds, in the order of the domain's fields
 	CreatedAt  int64      `json:"created_at"`
 	Origin     *originRow `json:"origin,omitzero"`
@@ -193,13 +194,15 @@ type depositRow struct {
 	Refund   outflowRow   `json:"refund,omitzero"`
 	Deadline int64        `json:"deadline"`
 	Lost     bool         `json:"lost,omitzero"`
+
+	TakenBack bool `json:"taken_back,omitzero"`
 }
 
 func depositToRow(d order.Deposit) depositRow {
 	return depositRow{
 		ID: string(d.ID), Asset: assetToRow(d.Asset), Amount: d.Amount, Tx: string(d.Tx), Sighting: d.Sighting,
 		SeenAt: micro(d.SeenAt), State: string(d.State), Why: string(d.Why), Refund: outflowToRow(d.Refund),
-		Deadline: micro(d.Deadline), Lost: d.Lost,
+		Deadline: micro(d.Deadline), Lost: d.Lost, TakenBack: d.TakenBack,
 	}
 }
 
@@ -207,14 +210,14 @@ func (r depositRow) deposit() order.Deposit {
 	return order.Deposit{
 		ID: chain.DepositID(r.ID), Asset: r.Asset.asset(), Amount: r.Amount, Tx: chain.TxID(r.Tx), Sighting: r.Sighting,
 		SeenAt: unmicro(r.SeenAt), State: order.DepositState(r.State), Why: order.Reason(r.Why), Refund: r.Refund.outflow(),
-		Deadline: unmicro(r.Deadline), Lost: r.Lost,
+		Deadline: unmicro(r.Deadline), Lost: r.Lost, TakenBack: r.TakenBack,
 	}
 }
 
 func termsToRow(o order.Order) termsRow {
 	return termsRow{
 		V: docVersion, ID: string(o.ID), Session: hex.EncodeToString(o.Session[:]), Integrator: string(o.Integrator),
-		Quote: quoteToRow(o.Quote), DepositTo: addressToRow(o.DepositTo), PayTo: addressToRow(o.PayTo),
+		Quote: quoteToRow(o.Quote), DepositTo: addressToRow(o.DepositTo), PayTo: addressToRow(o.PayTo), PayFrom: addressToRow(o.PayFrom),
 		Patience: patienceToRow(o.Patience), CreatedAt: micro(o.CreatedAt), Origin: originToRow(o.Origin),
 	}
 }
@@ -222,14 +225,14 @@ func termsToRow(o order.Order) termsRow {
 // sameTerms reports whether two versions of an order have the same terms.
 func sameTerms(a, b order.Order) bool {
 	return a.ID == b.ID && a.Session == b.Session && a.Integrator == b.Integrator && a.DepositTo == b.DepositTo &&
-		a.PayTo == b.PayTo && a.Patience == b.Patience && a.CreatedAt.Equal(b.CreatedAt) &&
+		a.PayTo == b.PayTo && a.PayFrom == b.PayFrom && a.Patience == b.Patience && a.CreatedAt.Equal(b.CreatedAt) &&
 		reflect.DeepEqual(a.Quote, b.Quote) && reflect.DeepEqual(a.Origin, b.Origin)
 }
 
 // order is an order of which nothing but the terms is known.
 func (r termsRow) order() (order.Order, error) {
 	o := order.Order{
-		ID: order.ID(r.ID), Integrator: integrator.ID(r.Integrator), DepositTo: r.DepositTo.address(), PayTo: r.PayTo.address(),
+		ID: order.ID(r.ID), Integrator: integrator.ID(r.Integrator), DepositTo: r.DepositTo.address(), PayTo: r.PayTo.address(), PayFrom: r.PayFrom.address(),
 		Patience: patienceFromRow(r.Patience), CreatedAt: unmicro(r.CreatedAt), Origin: r.Origin.origin(),
 	}
 	if n, err := hex.Decode(o.Session[:], []byte(r.Session)); err != nil || n != len(o.Session) {
@@ -267,7 +270,7 @@ func orderToRow(o order.Order) orderRow {
 func (r orderRow) order(terms order.Order) order.Order {
 	o := order.Order{
 		ID: terms.ID, Session: terms.Session, Integrator: terms.Integrator, Quote: terms.Quote,
-		DepositTo: terms.DepositTo, PayTo: terms.PayTo, Patience: terms.Patience, CreatedAt: terms.CreatedAt, Origin: terms.Origin,
+		DepositTo: terms.DepositTo, PayTo: terms.PayTo, PayFrom: terms.PayFrom, Patience: terms.Patience, CreatedAt: terms.CreatedAt, Origin: terms.Origin,
 
 		Version: r.Version, State: order.State(r.State), RefundTo: r.RefundTo.address(),
 		Received: r.Received, InHand: r.InHand.sum(), Step: r.Step,

@@ -22,8 +22,8 @@ WHERE chain = $1 AND untold ORDER BY first_seen, id LIMIT CAST($2 AS BIGINT)`
 	sqlPending      = `SELECT id FROM deposits WHERE chain = $1 AND stage = 'seen' AND height = -1 ORDER BY id`
 	sqlDepositState = `SELECT chain, stage, sighting FROM deposits WHERE id = $1`
 	sqlNewDeposit   = `INSERT INTO deposits (id, chain, address, family, order_id, asset, amount, tx, height, hash, parent, block_time,
-  sighting, stage, told_sighting, told_stage, untold, first_seen)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, 'seen', 0, '', TRUE, $13)`
+  sighting, stage, told_sighting, told_stage, untold, first_seen, swept_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, 'seen', 0, '', TRUE, $13, $14)`
 	sqlSeenAgain = `UPDATE deposits SET stage = 'seen', sighting = $1, untold = TRUE, asset = $2, amount = $3, tx = $4,
   height = $5, hash = $6, parent = $7, block_time = $8 WHERE id = $9`
 	sqlMined       = `UPDATE deposits SET height = $1, hash = $2, parent = $3, block_time = $4 WHERE id = $5`
@@ -88,7 +88,7 @@ func (t *tx) sight(fs *finds, d chain.Deposit, now time.Time) error {
 	switch {
 	case f.chain == "":
 		t.write(sqlNewDeposit, string(d.ID), string(fs.chain), d.To.Text(), string(d.To.Family()), f.order, d.Asset.String(),
-			d.Amount.String(), string(d.Tx), high, b.Hash, b.Parent, micro(b.Time), micro(now))
+			d.Amount.String(), string(d.Tx), high, b.Hash, b.Parent, micro(b.Time), micro(now), bringer(d.To))
 		f.chain, f.stage, f.sighting = string(fs.chain), watch.Seen, 1
 	case f.stage == watch.Gone:
 		f.stage, f.sighting = watch.Seen, f.sighting+1
@@ -97,6 +97,18 @@ func (t *tx) sight(fs *finds, d chain.Deposit, now time.Time) error {
 		t.write(sqlMined, high, b.Hash, b.Parent, micro(b.Time), string(d.ID))
 	}
 	return nil
+}
+
+// cameHome stands in the place of the transfer that brought a deposit home where none
+// had to.
+const cameHome = "home"
+
+// bringer is what brings a deposit home: nothing yet, or its own payment.
+func bringer(to chain.Address) string {
+	if _, is := to.Reference(); is {
+		return cameHome
+	}
+	return ""
 }
 
 // Glimpse implements watch.Store.

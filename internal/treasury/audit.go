@@ -206,14 +206,23 @@ func (s *sheet) open() {
 	for where, books := range map[string]map[chain.Asset]ledger.Balance{AtHome: s.m.Home, OnDeposit: s.m.Lying} {
 		for _, a := range s.Assets {
 			b := books[a]
-			n, below := b.Net()
-			line := &Line{Where: where, Asset: a, Books: toBig(n), Chain: new(big.Int), Reserved: b.Reserved, Unexplained: new(big.Int)}
-			if below {
-				line.Books.Neg(line.Books)
+			line := &Line{Where: where, Asset: a, Books: net(b), Chain: new(big.Int), Reserved: b.Reserved, Unexplained: new(big.Int)}
+			if where == AtHome {
+				line.Books.Add(line.Books, net(s.m.Back[a]))
 			}
 			s.lines[where][a] = line
 		}
 	}
+}
+
+// net is a balance with its sign.
+func net(b ledger.Balance) *big.Int {
+	n, below := b.Net()
+	out := toBig(n)
+	if below {
+		out.Neg(out)
+	}
+	return out
 }
 
 // explain notes why a line's chain has more than its books; an asset that is not
@@ -280,12 +289,15 @@ func (s *sheet) look(ctx context.Context, t Moving) (*Effect, error) {
 // deposit explains a payment that is on the chain and not in the books, or the other
 // way round.
 func (s *sheet) deposit(d Differing) {
-	n := toBig(d.Amount)
+	n, where := toBig(d.Amount), OnDeposit
+	if d.Home {
+		where = AtHome
+	}
 	if d.Booked {
-		s.explain(OnDeposit, d.Asset, n.Neg(n), "deposit %s is booked and not on the chain there", d.ID)
+		s.explain(where, d.Asset, n.Neg(n), "deposit %s is booked and not on the chain there", d.ID)
 		return
 	}
-	s.explain(OnDeposit, d.Asset, n, "deposit %s is on the chain and not credited yet", d.ID)
+	s.explain(where, d.Asset, n, "deposit %s is on the chain and not credited yet", d.ID)
 }
 
 // weigh asks the chain what there is, all of it at once.

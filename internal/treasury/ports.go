@@ -78,8 +78,9 @@ type Books interface {
 
 // Moment is a chain in the books.
 type Moment struct {
-	// Home is what lies in the wallet, and Lying on deposit addresses.
-	Home, Lying map[chain.Asset]ledger.Balance
+	// Home is what lies in the wallet, less what stands in Back of what the chain took
+	// back from there; Lying is what lies on deposit addresses.
+	Home, Back, Lying map[chain.Asset]ledger.Balance
 	// Moving are the transfers that are not both landed at the height or below and
 	// booked.
 	Moving []Moving
@@ -122,6 +123,7 @@ type Differing struct {
 	Asset  chain.Asset
 	Amount money.Amount
 	Booked bool // else it is on the chain
+	Home   bool // it came straight into the wallet
 }
 
 // View is a chain as an audit looks at it. An error means that nothing is known.

@@ -47,7 +47,7 @@ func (r Rooms) acted(c *api.Call, do func(id string, by desk.Seeker) (order.Orde
 		}
 		// What was asked for is done: that how deep a payment is cannot be read does not undo it.
 		depths, _ := r.Desk.Depths(c.Context(), &o)
-		return r.view(o, access.Act, depths), nil
+		return r.whole(c, o, access.Act, depths), nil
 	})
 }
 

@@ -132,7 +132,7 @@ func (r Rooms) route(c *api.Call) (any, error) {
 	seconds := int(offer.Takes / time.Second)
 	out.Available, out.EstimatedSeconds = true, &seconds
 	out.Limits = &wire.RouteLimits{MinFromAmount: wire.Amount{Amount: offer.Quote.MinIn}, MaxFromAmount: wire.Amount{Amount: offer.Quote.MaxIn}}
-	out.RateModes, out.FundingModes = []string{"float"}, []string{desk.DepositAddress}
+	out.RateModes, out.FundingModes = []string{"float"}, r.Atlas.Of(offer.Quote.Give.Chain).Fundings()
 	if found.Fixed {
 		out.RateModes = append(out.RateModes, "fixed")
 	}

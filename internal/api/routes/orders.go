@@ -91,7 +91,7 @@ func (r Rooms) read(c *api.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.view(o, right, depths), nil
+		return r.whole(c, o, right, depths), nil
 	})
 }
 

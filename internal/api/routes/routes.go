@@ -107,9 +107,23 @@ func (r Rooms) guarded(c *api.Call, do func(desk.Seeker) (any, error)) (any, err
 	return out, err
 }
 
+// whole is how one order is shown to whoever asks for it: its owner sees what pays it.
+// Without nodes that can not be made: it is left out, and the rest is shown all the same.
+func (r Rooms) whole(c *api.Call, o order.Order, right access.Right, depths map[chain.DepositID]uint64) wire.Order {
+	v := r.how(right, depths)
+	if right == access.Act {
+		v.Funding, _ = r.Desk.Funding(c.Context(), o, r.Now())
+	}
+	return wire.OrderOf(o, v)
+}
+
 // view is how an order is shown, with how deep its payments are where that is known.
 func (r Rooms) view(o order.Order, right access.Right, depths map[chain.DepositID]uint64) wire.Order {
-	return wire.OrderOf(o, wire.View{Atlas: r.Atlas, Right: right, Now: r.Now(), Show: r.Show, URI: r.URI, Depths: depths})
+	return wire.OrderOf(o, r.how(right, depths))
+}
+
+func (r Rooms) how(right access.Right, depths map[chain.DepositID]uint64) wire.View {
+	return wire.View{Atlas: r.Atlas, Right: right, Now: r.Now(), Show: r.Show, URI: r.URI, Depths: depths}
 }
 
 // place reads where a page goes on.

@@ -22,6 +22,8 @@ type Chain struct {
 	MemoRequired          bool   `json:"memoRequired" example:"false"`
 	RefundAddressRequired bool   `json:"refundAddressRequired" doc:"Orders paid here need a refund address." example:"true"`
 	Enabled               bool   `json:"enabled" example:"true"`
+	// FundingModes are how orders are paid there, the usual one first.
+	FundingModes []string `json:"fundingModes" doc:"How orders are paid here, the usual way first." example:"[\"deposit_address\"]"`
 	// Explorer is where people look at the chain; null where there is none.
 	Explorer *Explorer `json:"explorer"`
 }
@@ -144,7 +146,7 @@ type EventData struct {
 func ChainOf(c desk.Chain, a *desk.Atlas, enabled bool) Chain {
 	w := Chain{
 		ChainID: c.Slug, Name: c.Name, CAIP2: string(c.ID), Family: string(c.Family), NativeToken: TokenOf(a.Asset(c.ID.Native()), a),
-		RequiredConfirmations: int(c.Confirmations), RefundAddressRequired: c.NeedsRefund, Enabled: enabled,
+		RequiredConfirmations: int(c.Confirmations), RefundAddressRequired: c.NeedsRefund, Enabled: enabled, FundingModes: c.Fundings(),
 	}
 	if c.EVMChainID != 0 {
 		n := int(c.EVMChainID)

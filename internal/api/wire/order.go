@@ -103,7 +103,7 @@ func (r OrderRequest) Ask() (desk.CreateAsk, error) {
 	}
 	q := QuoteRequest{
 		FromChainID: r.FromChainID, FromToken: r.FromToken, ToChainID: r.ToChainID, ToToken: r.ToToken, Amount: *r.Amount,
-		Side: r.Side, RateMode: r.RateMode, Slippage: r.Slippage, FundingMode: r.FundingMode, FeePercent: r.FeePercent,
+		Side: r.Side, RateMode: r.RateMode, Slippage: r.Slippage, FundingMode: r.FundingMode, FromAddress: r.FromAddress, FeePercent: r.FeePercent,
 	}.Ask()
 	a.Quote = &q
 	return a, nil
@@ -121,12 +121,15 @@ func problems(code string, fields []string, why string) error {
 // Funding is how an order is paid.
 type Funding struct {
 	Mode                  string  `json:"mode" enum:"deposit_address,contract_call" example:"deposit_address"`
-	DepositAddress        string  `json:"depositAddress" doc:"Send exactly once, exactly amount, before expiresAt." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
+	DepositAddress        *string `json:"depositAddress" doc:"Send exactly once, exactly amount, before expiresAt. null for contract_call." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
 	DepositMemo           *string `json:"depositMemo" doc:"null: none is needed." example:"null"`
 	Amount                Amount  `json:"amount" example:"100000"`
 	AmountDecimal         string  `json:"amountDecimal" example:"0.001"`
 	URI                   string  `json:"uri" doc:"For wallets and QR codes; empty where the chain has no form for it." minLength:"0" example:"bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.001"`
 	RequiredConfirmations int     `json:"requiredConfirmations" example:"1"`
+	// Transaction is what whoever pays by contract_call signs and sends.
+	Transaction *Transaction  `json:"transaction" doc:"For contract_call: sign and send it, once, before expiresAt. Shown to the session alone, where one order is made or read, while it waits for its deposit; read the order again for a fresh one. null otherwise."`
+	Approvals   []Transaction `json:"approvals" doc:"Sign and send these first, in this order: they allow the contract to take what transaction pays." example:"[]"`
 }
 
 // Expected is what was promised.
@@ -243,6 +246,8 @@ type View struct {
 	// Depths are how deep payments are that may still vanish; nil is not known.
 	Depths map[chain.DepositID]uint64
 	URI    func(x chain.Asset, to chain.Address, n money.Amount) string
+	// Funding are the transactions that pay it; nil where none are shown.
+	Funding *chain.Funding
 }
 
 // OrderOf is an order as it may be seen.

@@ -23,11 +23,23 @@ func phaseOf(s order.State) string {
 
 func fundingOf(o order.Order, v View) Funding {
 	q := o.Quote
-	return Funding{
-		Mode: desk.DepositAddress, DepositAddress: v.Show(q.Give.Chain, o.DepositTo), Amount: Amount{q.In},
-		AmountDecimal: q.In.Decimal(v.Atlas.Asset(q.Give).Decimals), URI: v.URI(q.Give, o.DepositTo, q.In),
-		RequiredConfirmations: int(q.Shown.Confirmations),
+	f := Funding{
+		Mode: desk.FundingOf(o), Amount: Amount{q.In}, AmountDecimal: q.In.Decimal(v.Atlas.Asset(q.Give).Decimals),
+		RequiredConfirmations: int(q.Shown.Confirmations), Approvals: []Transaction{},
 	}
+	if f.Mode == desk.DepositAddress {
+		f.DepositAddress, f.URI = text(v.Show(q.Give.Chain, o.DepositTo)), v.URI(q.Give, o.DepositTo, q.In)
+		return f
+	}
+	if v.Funding == nil || v.Right != access.Act {
+		return f
+	}
+	for _, r := range v.Funding.Before {
+		f.Approvals = append(f.Approvals, transactionOf(r, o, v))
+	}
+	pay := transactionOf(v.Funding.Pay, o, v)
+	f.Transaction = &pay
+	return f
 }
 
 func actualOf(o order.Order) (a Actual) {

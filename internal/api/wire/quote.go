@@ -22,8 +22,8 @@ type QuoteRequest struct {
 	Slippage      *Percent `json:"slippagePercent,omitzero" maximum:"10" code:"invalid_slippage" doc:"How far a float price may move before the order is refused; above 0. The chain's default if left out." example:"0.5"`
 	ToAddress     string   `json:"toAddress,omitzero" doc:"Where the money will go, if you know it; checked, and the network fee is then exact." example:"7vfCXTUXx5WJV5JADk17DUJ4ksgau7utNKj4b963voxs"`
 	RefundAddress string   `json:"refundAddress,omitzero" doc:"Where it would go back to; checked." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
-	FundingMode   string   `json:"fundingMode,omitzero" enum:"deposit_address,contract_call" doc:"How you will pay." example:"deposit_address"`
-	FromAddress   string   `json:"fromAddress,omitzero" doc:"The sender; needed for contract_call." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
+	FundingMode   string   `json:"fundingMode,omitzero" enum:"deposit_address,contract_call" doc:"How you will pay: to an address, or by a transaction that we make for you to sign. See fundingModes of GET /v2/chains and /v2/routes." example:"deposit_address"`
+	FromAddress   string   `json:"fromAddress,omitzero" doc:"Who signs the transaction; needed for contract_call." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
 	FeePercent    *Percent `json:"integratorFeePercent,omitzero" maximum:"5" over:"integrator_fee_too_high" doc:"Your fee on this quote, instead of your default; needs a key." example:"0.5"`
 }
 
@@ -32,7 +32,7 @@ func (r QuoteRequest) Ask() desk.QuoteAsk {
 	return desk.QuoteAsk{
 		FromChain: r.FromChainID, FromToken: r.FromToken, ToChain: r.ToChainID, ToToken: r.ToToken,
 		Amount: r.Amount.Amount, Side: market.Side(or(r.Side, string(market.From))), Mode: quote.RateMode(or(r.RateMode, string(quote.Float))),
-		Slippage: r.Slippage.percent(), ToAddress: r.ToAddress, RefundAddress: r.RefundAddress, Funding: r.FundingMode,
+		Slippage: r.Slippage.percent(), ToAddress: r.ToAddress, RefundAddress: r.RefundAddress, Funding: r.FundingMode, FromAddress: r.FromAddress,
 		FeePercent: r.FeePercent.percent(),
 	}
 }
@@ -146,7 +146,7 @@ type Quote struct {
 // which is also how they are signed.
 func QuoteOf(o *market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) string, signature string) *Quote {
 	q := &Quote{
-		QuoteID: string(o.Quote.ID), Kind: "swap", Side: string(o.Side), RateMode: string(o.Quote.Mode), FundingMode: desk.DepositAddress,
+		QuoteID: string(o.Quote.ID), Kind: "swap", Side: string(o.Side), RateMode: string(o.Quote.Mode), FundingMode: fundingMode(o),
 		From: sumOf(a, o.Quote.Give, o.Quote.In, o.GiveUSD), To: sumOf(a, o.Quote.Get, o.Quote.Out, o.GetUSD),
 		MinToAmount: Amount{o.MinOut}, MaxFromAmount: Amount{o.MaxFrom}, PriceImpactPercent: Percent(o.Impact), Rate: o.Rate(),
 		Limits:           RouteLimits{MinFromAmount: Amount{o.Quote.MinIn}, MaxFromAmount: Amount{o.Quote.MaxIn}},
@@ -170,6 +170,13 @@ func QuoteOf(o *market.Offer, a *desk.Atlas, show func(chain.ID, chain.Address) 
 		q.Warnings = append(q.Warnings, warningOf(w))
 	}
 	return q
+}
+
+func fundingMode(o *market.Offer) string {
+	if o.PayFrom.IsZero() {
+		return desk.DepositAddress
+	}
+	return desk.ContractCall
 }
 
 func warningOf(w market.Warning) Warning {

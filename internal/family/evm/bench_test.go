@@ -100,6 +100,8 @@ var (
 	trickFile = compiledFrom("testdata/Trick.json")
 	liarFile  = compiledFrom("testdata/LyingToken.json")
 	tokenFile = compiledFrom("contract/TestToken.json")
+
+	intakeFile = compiledFrom("contract/Intake.json")
 )
 
 // bench is a real node behind proxies.
@@ -112,7 +114,7 @@ type bench struct {
 	chain   *evm.Chain
 	own     common.Address
 
-	token, foreign, liar, trick, sweeper, shop common.Address
+	token, foreign, liar, trick, sweeper, intake, shop common.Address
 
 	mu       sync.Mutex
 	names    map[string]*ecdsa.PrivateKey // who pays
@@ -155,6 +157,7 @@ func newBench(t testing.TB, change ...func(c *evm.Config)) *bench {
 	b.trick = b.deploy(trickFile().Code)
 	b.liar = b.deploy(liarFile().Code)
 	b.sweeper = b.deploy(evm.SweeperCode(b.own))
+	b.intake = b.deploy(evm.IntakeCode(b.own))
 	b.do("mine", map[string]any{"n": 1})
 	b.do("fund", map[string]any{"address": b.own, "token": b.token, "amount": big.NewInt(1_000_000)})
 	b.do("mine", map[string]any{"n": finalDepth + 2})
@@ -172,7 +175,7 @@ func (b *bench) open(change ...func(c *evm.Config)) *evm.Chain {
 	cfg := evm.Config{
 		ID: chainID, Nodes: rpc.Config{URLs: b.urls, Need: need, Rest: time.Nanosecond, Grace: time.Minute, Timeout: time.Minute},
 		Tokens: []evm.Token{{Asset: b.asset(b.token), Decimals: 18}, {Asset: b.asset(b.liar), Decimals: 6}},
-		Tag:    "finalized", MinTip: money.FromUint64(gwei), Sweeper: canonical(b.sweeper),
+		Tag:    "finalized", MinTip: money.FromUint64(gwei), Sweeper: canonical(b.sweeper), Intake: canonical(b.intake),
 		Noticed: func(s evm.Suspect) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -55,6 +55,9 @@ type Config struct {
 	Oracle chain.Address
 	// Sweeper is the contract that brings deposits home; without it they stay.
 	Sweeper chain.Address
+	// Intake is the contract that passes payments on to our account and says whom they
+	// are for; without it nobody can pay so.
+	Intake chain.Address
 	// Noticed is told of everything that looks like a payment and is none. It may be
 	// told the same again, by many at once. It must not block.
 	Noticed func(s Suspect)
@@ -81,6 +84,7 @@ type Chain struct {
 	signer  Signer
 	own     common.Address
 	sweeper common.Address
+	intake  common.Address
 	oracle  common.Address
 	tokens  map[common.Address]chain.Asset
 	rules   types.Signer
@@ -132,12 +136,12 @@ func New(ctx context.Context, cfg Config, s Signer) (*Chain, error) {
 	for _, x := range []struct {
 		from chain.Address
 		into *common.Address
-	}{{cfg.Sweeper, &c.sweeper}, {cfg.Oracle, &c.oracle}} {
+	}{{cfg.Sweeper, &c.sweeper}, {cfg.Oracle, &c.oracle}, {cfg.Intake, &c.intake}} {
 		if x.from.IsZero() {
 			continue
 		}
 		if !(Codec{}).made(x.from) {
-			return nil, fmt.Errorf("chain %s: the sweeper or the oracle is no address", cfg.ID)
+			return nil, fmt.Errorf("chain %s: the sweeper, the oracle or the intake is no address", cfg.ID)
 		}
 		*x.into = common.HexToAddress(x.from.Text())
 	}
@@ -198,25 +202,29 @@ func (c *Chain) checkNode(ctx context.Context, n *rpc.Node) error {
 // errNoFirst: not knowing how a chain began is no leave to believe it.
 var errNoFirst = errors.New("evm: the node does not show its first block; leave genesis empty to believe it by its number alone")
 
-// ErrSweeper: the sweeper is not the contract that it should be.
-var ErrSweeper = errors.New("evm: the sweeper is another contract than ours, or was made for another account")
+// ErrSweeper: the sweeper is not the contract that it should be; ErrIntake: the intake.
+var (
+	ErrSweeper = errors.New("evm: the sweeper is another contract than ours, or was made for another account")
+	ErrIntake  = errors.New("evm: the intake is another contract than ours, or was made for another account")
+)
 
-// checkSweeper reads the code of the sweeper: deposit addresses obey it, so a contract
-// that is not ours to the last byte, and made for our account, could take everything.
-func (c *Chain) checkSweeper(ctx context.Context) error {
-	if c.sweeper == (common.Address{}) {
+// checkCode reads the code of a contract of ours. Deposit addresses obey the sweeper, and
+// what the intake says is believed: one that is not ours to the last byte, and made for
+// our account, could take everything.
+func (c *Chain) checkCode(ctx context.Context, at common.Address, want []byte, otherwise error) error {
+	if at == (common.Address{}) {
 		return nil
 	}
 	said, err := quorum.Same(c.pool.Rule(), rpc.Each(ctx, c.pool, func(ctx context.Context, n *rpc.Node) (string, error) {
 		var code hexutil.Bytes
-		err := n.Call(ctx, &code, "eth_getCode", c.sweeper, "latest")
+		err := n.Call(ctx, &code, "eth_getCode", at, "latest")
 		return string(code), err
 	}))
 	if err != nil {
-		return fmt.Errorf("code of the sweeper: %w", err)
+		return fmt.Errorf("code of %s: %w", canonical(at).Text(), err)
 	}
-	if said != string(sweeperAt(c.sweeper, c.own)) {
-		return fmt.Errorf("%w: %s", ErrSweeper, canonical(c.sweeper).Text())
+	if said != string(want) {
+		return fmt.Errorf("%w: %s", otherwise, canonical(at).Text())
 	}
 	return nil
 }
@@ -231,7 +239,10 @@ func (c *Chain) Check(ctx context.Context) error {
 	if _, err := c.Head(ctx); err != nil {
 		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
 	}
-	if err := c.checkSweeper(ctx); err != nil {
+	if err := errors.Join(
+		c.checkCode(ctx, c.sweeper, sweeperContract.at(c.own, c.sweeper), ErrSweeper),
+		c.checkCode(ctx, c.intake, intakeContract.at(c.own), ErrIntake),
+	); err != nil {
 		return fmt.Errorf("chain %s: %w", c.cfg.ID, err)
 	}
 	for _, t := range c.cfg.Tokens {

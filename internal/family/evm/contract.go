@@ -15,10 +15,13 @@ import (
 var (
 	//go:embed contract/Sweeper.json
 	sweeperFile []byte
+	//go:embed contract/Intake.json
+	intakeFile []byte
 	//go:embed contract/TestToken.json
 	tokenFile []byte
 
 	sweeperContract = mustContract(sweeperFile)
+	intakeContract  = mustContract(intakeFile)
 	tokenContract   = mustContract(tokenFile)
 )
 
@@ -55,19 +58,26 @@ func mustContract(file []byte) contract {
 }
 
 // SweeperCode is what deploys a sweeper that brings everything to one account.
-func SweeperCode(home common.Address) []byte {
-	args, err := sweeperContract.abi.Pack("", home)
+func SweeperCode(home common.Address) []byte { return sweeperContract.deploy(home) }
+
+// IntakeCode is what deploys an intake that passes everything on to one account.
+func IntakeCode(home common.Address) []byte { return intakeContract.deploy(home) }
+
+// deploy is what deploys a contract that was made for one account.
+func (c contract) deploy(home common.Address) []byte {
+	args, err := c.abi.Pack("", home)
 	if err != nil {
 		panic(err) // an address always fits
 	}
-	return append(append([]byte{}, sweeperContract.code...), args...)
+	return append(append([]byte{}, c.code...), args...)
 }
 
-// sweeperAt is the code that a sweeper of ours has at its address.
-func sweeperAt(self, home common.Address) []byte {
-	out := append([]byte{}, sweeperContract.runtime...)
-	for i, a := range []common.Address{home, self} { // in the order of the source
-		for _, start := range sweeperContract.constants[i] {
+// at is the code that a contract of ours has on a chain with its constants, in the order
+// of the source.
+func (c contract) at(constants ...common.Address) []byte {
+	out := append([]byte{}, c.runtime...)
+	for i, a := range constants {
+		for _, start := range c.constants[i] {
 			copy(out[start:], common.LeftPadBytes(a[:], word32))
 		}
 	}

@@ -17,6 +17,11 @@
 // to Noticed with its reason, and is no deposit. What it costs to read a block grows with
 // the block and not with the number of addresses.
 //
+// The contract Intake passes payments on to our account and says which order each is for,
+// by a reference. Its code is read at start and must be ours to the last byte, so that
+// its word is believed for coins; of a token a transfer to our account must say the same,
+// and our balance must have changed by all of them. Fund makes the calls, unsigned.
+//
 // Two limits. Payments that one transaction makes to one address are one deposit of
 // their sum. Payments by contracts are not seen by nodes that trace nothing (NoTrace).
 //

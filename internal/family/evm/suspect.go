@@ -19,6 +19,7 @@ const (
 	BalanceOff    Reason = "balance_differs"     // the token moved another amount than it said
 	ForeignCode   Reason = "code_at_address"     // the address obeys code that is not ours
 	NotSeenInside Reason = "paid_out_of_sight"   // more arrived than plain transactions say
+	ForeignIntake Reason = "intake_not_ours"     // another contract says that it took a payment for an order
 	NoTransaction Reason = "paid_by_protocol"    // a withdrawal of a validator, which no transaction made
 	HeaderForged  Reason = "node_forged_header"  // its hash is another
 	TxsForged     Reason = "node_forged_block"   // the transactions are not the header's

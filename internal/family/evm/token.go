@@ -44,27 +44,37 @@ type holding struct {
 	hand
 }
 
-// tokens finds payments in listed tokens.
+// tokens finds payments in listed tokens, and whatever the intake passed on.
 func (s *scan) tokens(ctx context.Context) ([]chain.Deposit, error) {
 	var all []*holding
+	var coins []chain.Deposit // that the intake passed on
 	of := make(map[[2]common.Address]*holding)
 	for _, f := range s.facts {
+		spent := map[int]bool{}
 		for i, l := range f.Logs {
-			s.log(f, i, l, func(token, addr common.Address) *holding {
+			at := func(token, addr common.Address) *holding {
 				k := [2]common.Address{token, addr}
 				if of[k] == nil {
 					of[k] = &holding{token: token, hand: hand{addr: addr, change: new(big.Int)}}
 					all = append(all, of[k])
 				}
 				return of[k]
-			})
+			}
+			s.log(f, i, l, at)
+			if d := s.taken(f, i, spent, at); d != nil {
+				coins = append(coins, *d)
+			}
 		}
 	}
 	all = slices.DeleteFunc(all, func(h *holding) bool { return len(h.found) == 0 })
 	if len(all) == 0 {
-		return nil, nil
+		return coins, nil
 	}
-	return s.weigh(ctx, all)
+	found, err := s.weigh(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	return append(coins, found...), nil
 }
 
 // log reads one log: a transfer of a listed token to or from an address of ours.
@@ -87,12 +97,16 @@ func (s *scan) log(f fact, i int, l *types.Log, at func(token, addr common.Addre
 		}
 		return
 	}
-	if s.to.Has(canonical(t.from)) {
+	mine := func(a common.Address) bool { return a == s.own && s.intake != (common.Address{}) }
+	if s.to.Has(canonical(t.from)) || mine(t.from) {
 		h := at(l.Address, t.from)
 		h.change.Sub(h.change, t.amount.ToBig())
 	}
 	to := canonical(t.to)
 	switch {
+	case mine(t.to) && f.OK: // what it is for is said by the intake
+		h := at(l.Address, t.to)
+		h.change.Add(h.change, t.amount.ToBig())
 	case !s.to.Has(to):
 	case !f.OK: // a failed transaction has no logs; a node may say otherwise
 		s.suspect(f.Hash, to, asset, Failed)

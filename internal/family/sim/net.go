@@ -29,8 +29,9 @@ type Net struct {
 	mu    sync.Mutex
 	keys  map[string]key
 	users map[string]key
-	kept  map[uint32]key  // of the deposit addresses that were asked for
-	pools map[string]pair // contracts, by their address
+	named map[claimed]chain.Address // outputs to our own accounts, and which order each is for
+	kept  map[uint32]key            // of the deposit addresses that were asked for
+	pools map[string]pair           // contracts, by their address
 	world
 }
 
@@ -84,6 +85,7 @@ func New(c Config) (*Net, error) {
 		cfg: c, codec: Codec{c.Family, c.Addresses}, rule: rule,
 		listed: map[string]bool{"": true},
 		keys:   make(map[string]key), users: make(map[string]key), kept: make(map[uint32]key), pools: make(map[string]pair),
+		named: make(map[claimed]chain.Address),
 	}
 	for _, a := range c.Assets {
 		n.listed[a.Ref] = true

@@ -132,6 +132,9 @@ var nowhere = &block{}
 func (n *Net) addDeposit(list []chain.Deposit, p place, to watch.Addresses) []chain.Deposit {
 	o := p.tx.body.outs[p.index]
 	addr := chain.CanonicalAddress(n.cfg.Family, o.to)
+	if order, is := n.named[claimed{p.tx.id, p.index}]; is && n.wallet.has(o.to) {
+		addr = order // it is in the wallet, and says whom it is for
+	}
 	if to != nil && !to.Has(addr) {
 		return list
 	}

@@ -186,8 +186,22 @@ func (n *Net) Received(a chain.Address) []chain.Deposit {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var out []chain.Deposit
+	if _, is := a.Reference(); is {
+		for _, k := range n.wallet.keys {
+			for _, p := range n.paid[k.addr.Text()] {
+				out = n.addDeposit(out, p, alone(a))
+			}
+		}
+		return out
+	}
 	for _, p := range n.paid[a.Text()] {
 		out = n.addDeposit(out, p, nil)
 	}
 	return out
 }
+
+// alone is a set of one address.
+type alone chain.Address
+
+// Has implements watch.Addresses.
+func (o alone) Has(a chain.Address) bool { return chain.Address(o) == a }

@@ -23,6 +23,8 @@ type Out struct {
 	Amount money.Amount
 	// Void: an inner call that fails. It is shown in the transaction and moves nothing.
 	Void bool
+	// For is the reference of an order that a payment to our own account is for.
+	For chain.Address
 }
 
 // Payment is what a user sends. Users are never broke: what a payment needs is
@@ -142,7 +144,19 @@ func (n *Net) Send(p Payment) (chain.TxID, error) {
 	if err := n.equip(b); err != nil {
 		return "", err
 	}
-	return n.offerBody(k, b)
+	id, err := n.offerBody(k, b)
+	for i, o := range p.Outs {
+		if _, is := o.For.Reference(); is && err == nil {
+			n.named[claimed{id, i}] = o.For
+		}
+	}
+	return id, err
+}
+
+// claimed is an output that says whom it is for.
+type claimed struct {
+	tx    chain.TxID
+	index int
 }
 
 func (n *Net) offerBody(k key, b *body) (chain.TxID, error) {

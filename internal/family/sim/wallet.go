@@ -76,3 +76,13 @@ func newKey(codec Codec, seed uint64, kind, name string) key {
 	k.addr = codec.form.Make(h[:])
 	return k
 }
+
+// has reports whether an address is one of the wallet's own.
+func (w *Wallet) has(addr string) bool {
+	for _, k := range w.keys {
+		if k.addr.Text() == addr {
+			return true
+		}
+	}
+	return false
+}

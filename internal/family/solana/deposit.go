@@ -36,6 +36,7 @@ type wireTx struct {
 	Transaction struct {
 		AccountKeys []struct {
 			Pubkey string `json:"pubkey"`
+			Signer bool   `json:"signer"`
 		} `json:"accountKeys"`
 		Signatures []string `json:"signatures"`
 	} `json:"transaction"`
@@ -190,7 +191,7 @@ func (g gleaner) tx(w *wireTx, out *gleaned) error {
 			return err
 		}
 	}
-	return nil
+	return g.home(w, out)
 }
 
 // lamports judges what a transaction did to one of our addresses itself.

@@ -13,6 +13,11 @@
 // because nodes do not have it. What was not credited though it names one of our
 // addresses is told to Noticed.
 //
+// A payment into our own account counts for an order whose reference is among the accounts
+// that the transaction names, if no other order's is, and if nobody lost anything of the
+// asset who did not sign: else what others pay us could be claimed by naming an order
+// beside it. Fund makes such a transaction, unsigned.
+//
 // A transaction can land for 150 blocks after the block whose hash it names. It is
 // declared dead, and may be made anew, only when enough nodes have a final height
 // beyond that, still have every block in which it could have landed, and then do not

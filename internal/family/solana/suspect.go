@@ -20,6 +20,8 @@ const (
 	RefusedMint    Reason = "refused_mint"    // a listed mint that can do what is not allowed to it
 	OtherAccount   Reason = "other_account"   // not in the account that is derived from the address
 	OwnerChanged   Reason = "owner_changed"   // the account belonged to somebody else before
+	SeveralOrders  Reason = "several_orders"  // it came into our own account, and names more than one order
+	NotSigned      Reason = "not_signed"      // it came into our own account, and not from whoever signed
 	Disputed       Reason = "disputed"        // too few nodes show it
 	UnknownVersion Reason = "unknown_version" // a transaction that cannot be read: the chain is not followed past it
 )

@@ -24,6 +24,7 @@ var treasuryCases = []kase{
 	{"a sweep that lands again is booked as it landed", sweepAgain},
 	{"a swept deposit that vanishes stays exact in the books", sweepReorged},
 	{"a payment that lands again in another way halts the chain", turnedHalts},
+	{"what came straight home lies nowhere and is at home", cameHome},
 }
 
 func leases(t *testing.T, b *bench) {
@@ -358,4 +359,36 @@ func turnedHalts(t *testing.T, b *bench) {
 		}
 	}
 	same(t, len(b.live(give)), 0)
+}
+
+// cameHome pays an order by its reference. Nothing is there to be swept or to be weighed,
+// and what the chain and the books differ in is said to be of the wallet.
+func cameHome(t *testing.T, b *bench) {
+	a := b.ask()
+	a.DepositTo, a.PayFrom = chain.ReferenceTo(string(a.ID)).In(chain.Other), addr("payer")
+	o := b.create(a)
+	same(t, o.PayFrom, addr("payer"))
+	was := b.balance(ledger.Hot(give), giveAsset)
+	d := deposit(o, "home", 1000)
+	at := b.track().Cursor
+	next := block(at.Height+1, "a")
+	b.advance(at, next, d)
+	d.Block = next
+	moment := must[treasury.Moment](t)(b.db.Moment(t.Context(), give, next.Height))
+	same(t, moment.Differing, []treasury.Differing{{ID: d.ID, Asset: giveAsset, Amount: amount(1000), Home: true}})
+	ok(t, b.db.Ripen(t.Context(), give, next, b.unripe()))
+	b.told(o.ID, order.DepositFinal{Deposit: d, Sighting: 1, SeenAt: start}, start)
+	ok(t, b.db.Told(t.Context(), d.ID, watch.Point{}, watch.Point{Sighting: 1, Stage: watch.Final}))
+	ok(t, b.db.Caught(t.Context(), give, next.Height, start))
+	same(t, len(b.unswept(start)), 0)
+	moment = must[treasury.Moment](t)(b.db.Moment(t.Context(), give, next.Height))
+	same(t, len(moment.Differing)+len(moment.Spots), 0)
+	ok(t, was.Debit(amount(1000)))
+	same(t, moment.Home[giveAsset].String(), was.String())
+	// The chain takes it back, and more is gone than the wallet's own account would bear.
+	lost := b.told(o.ID, order.DepositGone{Deposit: d, Sighting: 1, SeenAt: start, WasFinal: true}, start)
+	same(t, lost.Deposits[0].TakenBack, true)
+	moment = must[treasury.Moment](t)(b.db.Moment(t.Context(), give, next.Height))
+	same(t, moment.Home[giveAsset].String()+" "+moment.Back[giveAsset].String(), was.String()+" -1000")
+	ok(t, b.db.Audit(t.Context()))
 }

@@ -15,6 +15,11 @@ import (
 )
 
 type walletSweeperCmd struct {
+	deployFlags
+}
+
+// deployFlags say whose contract is printed, and how.
+type deployFlags struct {
 	Config         string `required:"" placeholder:"FILE" help:"A configuration: its EVM chains, and its seed or signer."`
 	Seed           string `placeholder:"FILE" help:"The seed file, if it is another than the configuration's."`
 	PassphraseFile string `placeholder:"FILE" help:"A file with its passphrase. Without it you are asked."`
@@ -34,6 +39,33 @@ Examples:
 
 // Run prints what to deploy.
 func (c *walletSweeperCmd) Run(ctx context.Context, out *output) error {
+	return c.print(ctx, out, "Brings deposits home to", evm.SweeperCode)
+}
+
+// walletIntakeCmd has the flags of walletSweeperCmd.
+type walletIntakeCmd struct {
+	deployFlags
+}
+
+// Help implements kong's longer help.
+func (*walletIntakeCmd) Help() string {
+	return `Prints the contract by which orders of the funding mode contract_call are paid on EVM chains. It passes every payment on
+to your hot account in the same transaction, keeps nothing, and has no owner, so deploy it with any wallet: a transaction
+without recipient, with these bytes as its data. Then write its address as intake = "0x…" into the [[chains]] table. Until
+then orders on that chain are paid to deposit addresses alone. Solana needs none.
+
+Examples:
+  ferry wallet intake --config ferry.toml
+  ferry wallet intake --config ferry.toml --json`
+}
+
+// Run prints what to deploy.
+func (c *walletIntakeCmd) Run(ctx context.Context, out *output) error {
+	return c.print(ctx, out, "Passes payments on to", evm.IntakeCode)
+}
+
+// print prints a contract that is made for the hot account.
+func (c deployFlags) print(ctx context.Context, out *output, does string, code func(home common.Address) []byte) error {
 	ask := walletAddressesCmd{Config: c.Config, Seed: c.Seed, PassphraseFile: c.PassphraseFile}
 	keys, nets, done, err := ask.open(out)
 	if err != nil {
@@ -48,12 +80,12 @@ func (c *walletSweeperCmd) Run(ctx context.Context, out *output) error {
 		if err != nil {
 			return err
 		}
-		data := "0x" + hex.EncodeToString(evm.SweeperCode(common.HexToAddress(hot.Text())))
+		data := "0x" + hex.EncodeToString(code(common.HexToAddress(hot.Text())))
 		if c.JSON {
 			return json.NewEncoder(out.Out).Encode(map[string]string{"home": hot.Text(), "data": data})
 		}
-		_, err = fmt.Fprintf(out.Out, "Brings deposits home to %s, the hot account of every EVM chain of this seed.\nDeploy these bytes, once on each chain:\n\n%s\n",
-			evm.Codec{}.Show(hot), data)
+		_, err = fmt.Fprintf(out.Out, "%s %s, the hot account of every EVM chain of this seed.\nDeploy these bytes, once on each chain:\n\n%s\n",
+			does, evm.Codec{}.Show(hot), data)
 		return err
 	}
 	return errors.New("no EVM chain of the configuration has keys")
