@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/kyber hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -65,6 +65,7 @@ var plan = map[string]string{
 	"devnet/cctp":       "",
 	"prices":            words + " market",
 	"venue/cctp":        words + " quote market",
+	"venue/kyber":       words + " quote market",
 	"hooks/post":        words + " hooks",
 	"api":               below + " api/wire api/contract",
 	"api/wire":          below,
@@ -112,6 +113,7 @@ var inTests = map[string]string{
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"devnet/uniswap":    "devnet devnet/devnettest",
 	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
+	"venue/kyber":       "devnet devnet/devnettest family/evm family/rpc signer send",
 	"devnet/cctp":       "devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
