@@ -290,13 +290,17 @@ func TestAStepOfAnotherIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.allow(usdc, 1e12)
 	for name, spoil := range map[string]func(*quote.Step, *quote.Progress){
-		"another venue":   func(s *quote.Step, _ *quote.Progress) { s.Venue = "pools" },
-		"another plan":    func(s *quote.Step, _ *quote.Progress) { s.Plan = []byte{2} },
-		"no plan":         func(s *quote.Step, _ *quote.Progress) { s.Plan = nil },
-		"another chain":   func(s *quote.Step, _ *quote.Progress) { s.In.Chain = "eip155:10" },
-		"for itself":      func(s *quote.Step, _ *quote.Progress) { s.Out = s.In },
-		"another's call":  func(_ *quote.Step, k *quote.Progress) { k.Calls = []quote.Sent{{Call: chain.Call{Chain: ether, To: addr(mallory)}}} },
-		"a call far away": func(_ *quote.Step, k *quote.Progress) { k.Calls = []quote.Sent{{Call: chain.Call{Chain: "eip155:10", To: addr(router)}}} },
+		"another venue": func(s *quote.Step, _ *quote.Progress) { s.Venue = "pools" },
+		"another plan":  func(s *quote.Step, _ *quote.Progress) { s.Plan = []byte{2} },
+		"no plan":       func(s *quote.Step, _ *quote.Progress) { s.Plan = nil },
+		"another chain": func(s *quote.Step, _ *quote.Progress) { s.In.Chain = "eip155:10" },
+		"for itself":    func(s *quote.Step, _ *quote.Progress) { s.Out = s.In },
+		"another's call": func(_ *quote.Step, k *quote.Progress) {
+			k.Calls = []quote.Sent{{Call: chain.Call{Chain: ether, To: addr(mallory)}}}
+		},
+		"a call far away": func(_ *quote.Step, k *quote.Progress) {
+			k.Calls = []quote.Sent{{Call: chain.Call{Chain: "eip155:10", To: addr(router)}}}
+		},
 	} {
 		s, k := step(usdc, wbtc), quote.Progress{In: amount("2500000000"), At: start}
 		spoil(&s, &k)

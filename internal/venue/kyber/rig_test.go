@@ -327,7 +327,9 @@ func transfer(token chain.Asset, from, to string, n int64) chain.Log {
 	}, Data: common.BigToHash(big.NewInt(n)).Bytes()}
 }
 
-func wordOf(a string) chain.Word { return chain.Word(common.HexToHash("0x" + strings.Repeat("0", 24) + a[2:])) }
+func wordOf(a string) chain.Word {
+	return chain.Word(common.HexToHash("0x" + strings.Repeat("0", 24) + a[2:]))
+}
 
 // landed writes down that a call landed with what contracts said.
 func (r *rig) landed(c chain.Call, tx string, logs ...chain.Log) quote.Sent {
@@ -346,4 +348,3 @@ func says(w http.ResponseWriter, status int, body []byte) bool {
 	_, _ = w.Write(body)
 	return true
 }
-
