@@ -85,9 +85,13 @@ func newThroughRig(t testing.TB) *throughRig {
 	r.ponds[base].put(farB, usdcB, "25000000"+e18, "50000000000000")
 	one := n(1)
 	listing, err := market.NewListing(r.prices, []market.Asset{
-		{Asset: btc, Symbol: "BTC", Decimals: 8, Dust: n(546)}, {Asset: eth, Symbol: "ETH", Decimals: 18, Dust: one},
-		{Asset: base.Native(), Symbol: "ETH", Decimals: 18, Dust: one}, {Asset: usdc, Symbol: "USDC", Decimals: 6, Dust: one},
-		{Asset: usdcB, Symbol: "USDC", Decimals: 6, Dust: one}, {Asset: wif, Symbol: "WIF", Decimals: 18, Dust: one}, {Asset: farB, Symbol: "FAR", Decimals: 18, Dust: one},
+		{Asset: btc, Symbol: "BTC", Decimals: 8, Dust: n(546)},
+		{Asset: eth, Symbol: "ETH", Decimals: 18, Dust: one},
+		{Asset: base.Native(), Symbol: "ETH", Decimals: 18, Dust: one},
+		{Asset: usdc, Symbol: "USDC", Decimals: 6, Dust: one},
+		{Asset: usdcB, Symbol: "USDC", Decimals: 6, Dust: one},
+		{Asset: wif, Symbol: "WIF", Decimals: 18, Dust: one},
+		{Asset: farB, Symbol: "FAR", Decimals: 18, Dust: one},
 	})
 	if err != nil {
 		t.Fatal(err)

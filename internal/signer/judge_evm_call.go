@@ -71,30 +71,31 @@ func readMethod(m chain.Method) (methodABI, error) {
 func (m *methodABI) check() error {
 	type want struct {
 		place string
-		kind  string
+		kinds []string
 	}
+	address, number := []string{"address", "bytes32"}, []string{"uint32", "uint64", "uint256"}
 	var wants []want
 	for _, p := range m.Own {
-		wants = append(wants, want{p, "address"})
+		wants = append(wants, want{p, address})
 	}
 	for p := range m.Only {
-		wants = append(wants, want{p, "address"})
+		wants = append(wants, want{p, address})
+	}
+	for p := range m.Few {
+		wants = append(wants, want{p, number})
 	}
 	if m.Amount != "" {
-		wants = append(wants, want{m.Amount, "uint256"})
+		wants = append(wants, want{m.Amount, []string{"uint256"}})
 	}
 	if m.Inner != "" {
-		wants = append(wants, want{m.Inner, "bytes[]"})
+		wants = append(wants, want{m.Inner, []string{"bytes[]"}})
 	}
 	if m.Token != "" {
-		wants = append(wants, want{m.Token, "address"})
-	}
-	for p := range m.Bits {
-		wants = append(wants, want{p, "uint256"})
+		wants = append(wants, want{m.Token, []string{"address"}})
 	}
 	for _, w := range wants {
-		if t := m.at(w.place); t == nil || t.String() != w.kind {
-			return fmt.Errorf("there is no %s at %q", w.kind, w.place)
+		if t := m.at(w.place); t == nil || !slices.Contains(w.kinds, t.String()) {
+			return fmt.Errorf("there is no %s at %q", w.kinds[0], w.place)
 		}
 	}
 	for _, p := range m.Empty {
@@ -202,18 +203,12 @@ func (j *callJudge) method(m methodABI, data []byte, depth int) error {
 	if err != nil || !bytes.Equal(again, data) {
 		return refuse(Unreadable, "%s is not in its only encoding", m.Signature)
 	}
-	if err := j.addresses(m, values); err != nil {
+	if err := j.names(&m, values); err != nil {
 		return err
 	}
 	for _, place := range m.Empty {
 		if reflect.ValueOf(value(values, place)).Len() > 0 {
 			return refuse(Method, "%s has something at %s, where there must be nothing", m.Signature, place)
-		}
-	}
-	for place, bits := range m.Bits {
-		n := value(values, place).(*big.Int)
-		if !n.IsUint64() || n.Uint64()&^bits != 0 {
-			return refuse(Method, "%s has %#x at %s, and only %#x may be there", m.Signature, n, place, bits)
 		}
 	}
 	if m.Amount != "" {
@@ -234,16 +229,21 @@ func (j *callJudge) method(m methodABI, data []byte, depth int) error {
 	return nil
 }
 
-// addresses holds whom a call names to the list.
-func (j *callJudge) addresses(m methodABI, values []any) error {
+// names holds what a call names to the list.
+func (j *callJudge) names(m *methodABI, values []any) error {
 	for _, place := range m.Own {
-		if to := evmAddress(value(values, place).(common.Address)); to != j.m.hot && !slices.Contains(m.Also, to) {
+		if to, ok := addressAt(values, place); !ok || to != j.m.hot && !slices.Contains(m.Also, to) {
 			return refuse(Recipient, "%s would give to %s and not to our own account", m.Signature, to.Text())
 		}
 	}
 	for place, few := range m.Only {
-		if to := evmAddress(value(values, place).(common.Address)); !slices.Contains(few, to) {
+		if to, ok := addressAt(values, place); !ok || !slices.Contains(few, to) {
 			return refuse(Recipient, "%s names %s, which is not on its list", m.Signature, to.Text())
+		}
+	}
+	for place, few := range m.Few {
+		if n, ok := numberAt(values, place); !ok || !slices.Contains(few, n) {
+			return refuse(Method, "%s says %d, which is not on its list", m.Signature, value(values, place))
 		}
 	}
 	if m.Token == "" {
@@ -253,8 +253,28 @@ func (j *callJudge) addresses(m methodABI, values []any) error {
 	if asset := j.m.wish.Call.Asset; !asset.IsNative() {
 		want = chain.CanonicalAddress(chain.EVM, asset.Ref)
 	}
-	if is := evmAddress(value(values, m.Token).(common.Address)); is != want {
+	if is, ok := addressAt(values, m.Token); !ok || is != want {
 		return refuse(Amount, "%s takes %s and not what was wished", m.Signature, is.Text())
 	}
 	return nil
+}
+
+// addressAt is the address at a place; not ok where 32 bytes hold more than one.
+func addressAt(values []any, place string) (chain.Address, bool) {
+	switch v := value(values, place).(type) {
+	case common.Address:
+		return evmAddress(v), true
+	case [32]byte:
+		a := common.BytesToAddress(v[:])
+		return evmAddress(a), common.BytesToHash(a[:]) == v
+	}
+	return chain.Address{}, false
+}
+
+// numberAt is the number at a place; not ok where it is larger than any of a list.
+func numberAt(values []any, place string) (uint64, bool) {
+	if n, large := value(values, place).(*big.Int); large {
+		return n.Uint64(), n.IsUint64()
+	}
+	return reflect.ValueOf(value(values, place)).Uint(), true
 }

@@ -53,15 +53,15 @@ func tradeRig(t *testing.T) *rig {
 		{Address: evmAddr(otherText), Methods: []chain.Method{{
 			Signature: "trade((bytes,(address,address[],address,uint256,uint256,bytes)))",
 			Own:       []string{"0.1.2"}, Amount: "0.1.3", Token: "0.1.0", Coin: evmAddr(coinText),
-			Empty: []string{"0.1.1", "0.1.5"}, Bits: map[string]uint64{"0.1.4": 0x200},
+			Empty: []string{"0.1.1", "0.1.5"}, Few: map[string][]uint64{"0.1.4": {0, 0x200}},
 		}}},
 	}}
 	r.remake()
 	return r
 }
 
-// What a call takes is the wish's asset and no other, nobody is paid beside, and only
-// the bits that are known are set.
+// What a call takes is the wish's asset and no other, nobody is paid beside, and its
+// flags are among those that are known.
 func TestACallIsHeldToWhatItsPartsMayBe(t *testing.T) {
 	t.Parallel()
 	usdc := chain.Asset{Ref: tokenText}
@@ -72,15 +72,15 @@ func TestACallIsHeldToWhatItsPartsMayBe(t *testing.T) {
 		want  signer.Reason // empty: it is signed
 	}{
 		{"as it should be", usdc, func(*trade) {}, ""},
-		{"with the bit that may be set", usdc, func(d *trade) { d.Desc.Flags = big.NewInt(0x200) }, ""},
+		{"with the flag that may be set", usdc, func(d *trade) { d.Desc.Flags = big.NewInt(0x200) }, ""},
 		{"coins", chain.Asset{}, func(d *trade) { d.Desc.Src = common.HexToAddress(coinText) }, ""},
 		{"another token than was wished", usdc, func(d *trade) { d.Desc.Src = common.HexToAddress(routerText) }, signer.Amount},
 		{"coins that were not wished", usdc, func(d *trade) { d.Desc.Src = common.HexToAddress(coinText) }, signer.Amount},
 		{"a token where coins were wished", chain.Asset{}, func(*trade) {}, signer.Amount},
 		{"somebody is paid beside", usdc, func(d *trade) { d.Desc.Paid = []common.Address{common.HexToAddress(aliceText)} }, signer.Method},
 		{"a permit", usdc, func(d *trade) { d.Desc.Permit = []byte{1} }, signer.Method},
-		{"another bit", usdc, func(d *trade) { d.Desc.Flags = big.NewInt(0x201) }, signer.Method},
-		{"a bit far above", usdc, func(d *trade) { d.Desc.Flags = new(big.Int).Lsh(big.NewInt(1), 200) }, signer.Method},
+		{"another flag", usdc, func(d *trade) { d.Desc.Flags = big.NewInt(0x201) }, signer.Method},
+		{"a flag far above", usdc, func(d *trade) { d.Desc.Flags = new(big.Int).Lsh(big.NewInt(1), 200) }, signer.Method},
 		{"to another", usdc, func(d *trade) { d.Desc.To = common.HexToAddress(aliceText) }, signer.Recipient},
 		{"more of it", usdc, func(d *trade) { d.Desc.Amount = big.NewInt(5001) }, signer.Amount},
 	} {
@@ -126,8 +126,7 @@ func TestRulesMustFitTheirMethod(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]chain.Method{
 		"a token that is a number":  {Signature: "swap(uint256)", Token: "0"},
-		"bits of an address":        {Signature: "swap(address)", Bits: map[string]uint64{"0": 1}},
-		"bits that are not there":   {Signature: "swap(address)", Bits: map[string]uint64{"1": 1}},
+		"a number of an address":    {Signature: "swap(address)", Few: map[string][]uint64{"0": {1}}},
 		"empty that is an address":  {Signature: "swap(address)", Empty: []string{"0"}},
 		"empty that is not there":   {Signature: "swap(address[])", Empty: []string{"0.0"}},
 		"a fixed list is not empty": {Signature: "swap(address[2])", Empty: []string{"0"}},

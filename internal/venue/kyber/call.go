@@ -132,7 +132,7 @@ func (c Config) Contracts() []chain.Contract {
 		Coin:   fromCommon(coin),
 		Amount: "0.3.7",
 		Empty:  []string{"0.3.4", "0.3.5", "0.3.10"},
-		Bits:   map[string]uint64{"0.3.9": executorFlag},
+		Few:    map[string][]uint64{"0.3.9": {0, executorFlag}},
 	}}}}
 	for _, a := range c.Assets {
 		if at, ok := tokenOf(a); ok && !a.IsNative() {
