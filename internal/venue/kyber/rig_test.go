@@ -30,12 +30,12 @@ import (
 )
 
 const (
-	ether    chain.ID = "eip155:1"
-	own               = "0x00000000000000000000000000000000000f0e11"
-	router            = "0x6131b5fae19ea4f9d964eac0408e4408b66337b5"
-	executor          = "0x63242a4ea82847b20e506b63b0e2e2eff0cc6cb0"
-	mallory           = "0x00000000000000000000000000000000000bad00"
-	pool              = "0x9a772018fbd77fcd2d25657e5c547baff3fd7d16"
+	ether    = chain.ID("eip155:1")
+	own      = "0x00000000000000000000000000000000000f0e11"
+	router   = "0x6131b5fae19ea4f9d964eac0408e4408b66337b5"
+	executor = "0x63242a4ea82847b20e506b63b0e2e2eff0cc6cb0"
+	mallory  = "0x00000000000000000000000000000000000bad00"
+	pool     = "0x9a772018fbd77fcd2d25657e5c547baff3fd7d16"
 )
 
 var (
