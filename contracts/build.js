@@ -18,6 +18,7 @@ const jobs = [
   ["contracts/test/LyingToken.sol", "LyingToken", "internal/family/evm/testdata"],
   ["contracts/test/Aggregator.sol", "StandInRouter", "internal/venue/kyber/testdata"],
   ["contracts/test/Aggregator.sol", "StandInExecutor", "internal/venue/kyber/testdata"],
+  ["contracts/test/Shop.sol", "Shop", "internal/family/evm/testdata"],
 ];
 
 for (const [file, name, into] of jobs) {

@@ -33,6 +33,15 @@ func (c Crossing) Writes() bool {
 	return false
 }
 
+// moves reports whether the call is one after which others may have something to do.
+func (c Crossing) moves() bool {
+	switch c.Name {
+	case "Move", "Wish", "Sweep", "Keep", "End":
+		return true
+	}
+	return false
+}
+
 // Acts reports whether the call changes something outside the daemon.
 func (c Crossing) Acts() bool { return c.Writes() || c.Name == "Broadcast" }
 
@@ -204,6 +213,10 @@ func (g gatedStore) Unswept(ctx context.Context, a chain.Asset, n int, now time.
 
 func (g gatedStore) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]treasury.Lying, error) {
 	return st(g, "UnsweptAt", func() ([]treasury.Lying, error) { return g.in.UnsweptAt(ctx, a, on, now) })
+}
+
+func (g gatedStore) Wanted(ctx context.Context, a chain.Asset, now time.Time) ([]treasury.Lying, error) {
+	return st(g, "Wanted", func() ([]treasury.Lying, error) { return g.in.Wanted(ctx, a, now) })
 }
 
 func (g gatedStore) Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error) {

@@ -18,6 +18,7 @@ type Ask struct {
 	Patience                   Patience
 	Origin                     Origin
 	Ceilings                   []Ceiling // none of them may be reached yet
+	Flow                       *Flow     // what is sold of its pair; nil: it is not counted
 	Once                       *Once     // nil: it may be asked for again and again
 }
 
@@ -28,6 +29,8 @@ func New(a Ask, now time.Time) (Change, error) {
 		return Change{}, err
 	}
 	switch {
+	case a.Flow != nil && (a.Flow.Pair == "" || a.Flow.USD < 0 || a.Flow.Most <= 0):
+		return bad("what is sold of its pair has no bound")
 	case a.ID == "":
 		return bad("no id")
 	case a.DepositTo.IsZero() || a.PayTo.IsZero():
@@ -59,7 +62,7 @@ func New(a Ask, now time.Time) (Change, error) {
 		return Change{}, t.err
 	}
 	t.ch.Now, t.ch.From, t.ch.Event, t.ch.At = t.o, Awaiting, t.ev, now
-	t.ch.Ceilings, t.ch.Once = a.Ceilings, a.Once
+	t.ch.Ceilings, t.ch.Flow, t.ch.Once = a.Ceilings, a.Flow, a.Once
 	return t.ch, t.ch.Entry.Check()
 }
 
