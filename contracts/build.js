@@ -17,6 +17,8 @@ const jobs = [
   ["contracts/Multicall.sol", "Multicall", "internal/devnet/uniswap/contract"],
   ["contracts/test/Trick.sol", "Trick", "internal/family/evm/testdata"],
   ["contracts/test/LyingToken.sol", "LyingToken", "internal/family/evm/testdata"],
+  ["contracts/test/Aggregator.sol", "StandInRouter", "internal/venue/kyber/testdata"],
+  ["contracts/test/Aggregator.sol", "StandInExecutor", "internal/venue/kyber/testdata"],
   ["contracts/test/Shop.sol", "Shop", "internal/family/evm/testdata"],
 ];
 

@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/opbridge venue/uniswap venue/uniswap/amm venue/uniswap/route hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/kyber venue/opbridge venue/uniswap venue/uniswap/amm venue/uniswap/route hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest venue/uniswap/ammtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -67,6 +67,7 @@ var plan = map[string]string{
 	// venues plan and judge; they know neither keys nor orders.
 	"venue/opbridge": words + " quote market",
 	"venue/cctp":     words + " quote market",
+	"venue/kyber":    words + " quote market",
 	"hooks/post":     words + " hooks",
 	"api":            below + " api/wire api/contract",
 	"api/wire":       below,
@@ -121,6 +122,7 @@ var inTests = map[string]string{
 	"devnet/uniswap":      "devnet devnet/devnettest",
 	"venue/cctp":          "devnet devnet/devnettest devnet/cctp family/evm family/rpc",
 	"venue/uniswap":       "devnet devnet/devnettest devnet/uniswap",
+	"venue/kyber":         "devnet devnet/devnettest family/evm family/rpc signer send",
 	"venue/uniswap/amm":   "venue/uniswap/ammtest",
 	"venue/uniswap/route": "venue/uniswap/ammtest",
 	"devnet/cctp":         "devnet devnet/devnettest",

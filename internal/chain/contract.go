@@ -56,6 +56,12 @@ type Method struct {
 	// Amount is what leaves us by it: over all calls that is what the wish says. Empty
 	// is nothing.
 	Amount string
+	// Token is what leaves us: it must be the wish's asset, and Coin where that is the
+	// chain's own coin. Empty says nothing about it.
+	Token string
+	Coin  Address
+	// Empty are lists and bytes that must be empty: nobody is paid beside.
+	Empty []string
 	// Inner is a list of calls of the same contract, each held to the same list of
 	// methods. Empty is none.
 	Inner string

@@ -32,6 +32,8 @@ type Config struct {
 	Prices         []Source
 	Wallet         Wallet
 	Treasury       Treasury
+	// Aggregator is off unless it is asked for.
+	Aggregator Aggregator
 	// Points is what points are given for; without a season none are.
 	Points report.Program
 	// Operators may use the operators' API; without any nobody may.
@@ -125,6 +127,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 	}
 	c.Market.Guards = readGuards(r, raw)
 	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
+	c.Aggregator = readAggregator(r, r.table(raw, "aggregator"), c.Chains)
 	if err := r.err(); err != nil {
 		return Config{}, err
 	}

@@ -172,6 +172,10 @@ var known = schema{
 		"enabled": nil, "season": nil, "name": nil, "startsAt": nil, "endsAt": nil, "pointsPerUsdFee": nil, "multiplierPercent": nil,
 		"integratorSharePercent": nil, "finalityHours": nil,
 	},
+	"aggregator": {
+		"enabled": nil, "url": nil, "clientId": nil, "perSecond": nil, "maxOffPercent": nil, "slippagePercent": nil, "approveTimes": nil, "patience": nil,
+		"chains": {"chain": nil, "slug": nil, "router": nil, "executors": nil, "assets": nil, "hubs": nil},
+	},
 	"treasury": {
 		"sweep": nil, "sweepLeastUsd": nil, "sweepEnoughUsd": nil, "sweepAge": nil, "sweepAddresses": nil, "sweepCostPercent": nil,
 		"auditEvery": nil,

@@ -45,6 +45,7 @@ func (c Config) String() string {
 		line("]")
 		ch.showNodes(line)
 	}
+	c.showAggregator(line)
 	for _, o := range c.Operators {
 		line("\n[[operators]]\nname = %s\ntokenSha256 = %q", quote(o.Name), hex.EncodeToString(o.Digest[:]))
 	}

@@ -157,9 +157,7 @@ func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, 
 	if err != nil {
 		return nil, err
 	}
-	if through != nil {
-		venues = append(venues, through)
-	}
+	venues = append(venues, through...)
 	offers := f.cfg.Offers
 	offers.Chains, offers.Account = known.priced(f.cfg.Slippage), order.HotWallet
 	return market.New(offers, listing, market.Ports{Treasury: free, Costs: tariff, Venues: venues})

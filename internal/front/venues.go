@@ -24,6 +24,13 @@ type Pools interface {
 	Run(ctx context.Context) error
 }
 
+// Outside is somebody far away who exchanges assets of one chain: it prices routes and
+// carries out their steps, and is asked under the market's deadline.
+type Outside interface {
+	market.Pools
+	settle.Venue
+}
+
 // Venues are the places beside our own inventory where assets are exchanged.
 type Venues struct {
 	Pools map[chain.ID]Pools
@@ -34,6 +41,10 @@ type Venues struct {
 	Pooled []chain.Asset
 	// MaxOff is how far below what prices say a route through pools may be.
 	MaxOff money.Percent
+	// Outside is an aggregator on the chains that it is used on, of one name, and
+	// OutsideOff how far below what prices say its routes may be.
+	Outside    map[chain.ID]Outside
+	OutsideOff money.Percent
 }
 
 // places are where a venue is: several chains, under one name.
@@ -51,37 +62,66 @@ func (b places) Next(ctx context.Context, s quote.Step, known quote.Progress) (q
 // runners are who carries steps out, by name.
 func (v Venues) runners() map[string]settle.Venue {
 	all := map[string]settle.Venue{}
-	for id, p := range v.Pools {
-		some, ok := all[p.Name()].(places)
+	add := func(name string, id chain.ID, one settle.Venue) {
+		some, ok := all[name].(places)
 		if !ok {
 			some = places{}
-			all[p.Name()] = some
+			all[name] = some
 		}
-		some[id] = p
+		some[id] = one
+	}
+	for id, p := range v.Pools {
+		add(p.Name(), id, p)
+	}
+	for id, o := range v.Outside {
+		add(o.Name(), id, o)
 	}
 	return all
 }
 
-// through is the venue of routes through pools; nil where there are none.
-func (v Venues) through(known *chains, inventory *market.Inventory) (market.Venue, error) {
-	if len(v.Pools) == 0 {
-		return nil, nil
+// through are the venues of routes through pools: those on chain, which are priced out of
+// memory, and those of somebody outside.
+func (v Venues) through(known *chains, inventory *market.Inventory) (all []market.Venue, err error) {
+	near, far := map[chain.ID]market.Pools{}, map[chain.ID]market.Pools{}
+	for id, p := range v.Pools {
+		near[id] = p
 	}
-	cfg := market.ThroughConfig{Name: "pools", Hubs: v.Hubs, MaxOff: v.MaxOff, Takes: map[chain.ID]time.Duration{}}
-	pools := map[chain.ID]market.Pools{}
+	name := ""
+	for id, o := range v.Outside {
+		if far[id] = o; name != "" && name != o.Name() {
+			return nil, fmt.Errorf("front: one aggregator can be used, and there are %s and %s", name, o.Name())
+		}
+		name = o.Name()
+	}
+	if len(near) > 0 {
+		one, err := over(known, inventory, market.ThroughConfig{Name: "pools", Hubs: v.Hubs, MaxOff: v.MaxOff}, near)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, market.NearThrough{Through: one})
+	}
+	if len(far) > 0 {
+		one, err := over(known, inventory, market.ThroughConfig{Name: name, Hubs: v.Hubs, MaxOff: v.OutsideOff}, far)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// over makes the venue of routes over pools of chains that are served.
+func over(known *chains, inventory *market.Inventory, cfg market.ThroughConfig, pools map[chain.ID]market.Pools) (*market.Through, error) {
+	cfg.Takes = map[chain.ID]time.Duration{}
 	for _, c := range known.priced(1) {
-		if p, ok := v.Pools[c.ID]; ok {
-			pools[c.ID], cfg.Takes[c.ID] = p, c.Payout
+		if pools[c.ID] != nil {
+			cfg.Takes[c.ID] = c.Payout
 		}
 	}
-	if len(pools) != len(v.Pools) {
-		return nil, fmt.Errorf("front: there are pools of a chain that is not served")
+	if len(cfg.Takes) != len(pools) {
+		return nil, fmt.Errorf("front: there are %s of a chain that is not served", cfg.Name)
 	}
-	through, err := market.NewThrough(cfg, pools, inventory)
-	if err != nil {
-		return nil, err
-	}
-	return market.NearThrough{Through: through}, nil
+	return market.NewThrough(cfg, pools, inventory)
 }
 
 // never are the assets that are not ours.

@@ -62,6 +62,9 @@ func NewSigner(c config.Config, s signer.Seed, w Wishes) (*signer.Signer, error)
 		PerPayment: c.Caps.PerPayment, PerHour: c.Caps.PerHour, FeeShare: c.Wallet.FeeShare, SmallFee: money.FromUint64(smallFee),
 		Sweepers: map[chain.ID]chain.Address{}, Now: time.Now,
 	}
+	if p.Contracts, err = callable(c); err != nil {
+		return nil, err
+	}
 	for _, ch := range c.Chains {
 		if ch.Nodes.Sweeper != "" {
 			p.Sweepers[ch.ID] = chain.CanonicalAddress(chain.EVM, strings.ToLower(ch.Nodes.Sweeper))

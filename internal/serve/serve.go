@@ -76,6 +76,9 @@ func New(ctx context.Context, c config.Config, o Options) (s *Service, err error
 	if err != nil {
 		return s, err
 	}
+	if err := outside(&cfg.Venues, c, chains, o.Log); err != nil {
+		return s, err
+	}
 	cfg.Secret = key
 	if s.Front, err = front.New(ctx, cfg, s.db, chains, sources...); err != nil {
 		return s, err

@@ -73,7 +73,7 @@ func (m *methodABI) check() error {
 		place string
 		kinds []string
 	}
-	address, number := []string{"address", "bytes32"}, []string{"uint32", "uint64"}
+	address, number := []string{"address", "bytes32"}, []string{"uint32", "uint64", "uint256"}
 	var wants []want
 	for _, p := range m.Own {
 		wants = append(wants, want{p, address})
@@ -90,9 +90,17 @@ func (m *methodABI) check() error {
 	if m.Inner != "" {
 		wants = append(wants, want{m.Inner, []string{"bytes[]"}})
 	}
+	if m.Token != "" {
+		wants = append(wants, want{m.Token, []string{"address"}})
+	}
 	for _, w := range wants {
 		if t := m.at(w.place); t == nil || !slices.Contains(w.kinds, t.String()) {
 			return fmt.Errorf("there is no %s at %q", w.kinds[0], w.place)
+		}
+	}
+	for _, p := range m.Empty {
+		if t := m.at(p); t == nil || t.T != abi.SliceTy && t.T != abi.BytesTy {
+			return fmt.Errorf("there is no list and no bytes at %q", p)
 		}
 	}
 	return nil
@@ -170,21 +178,38 @@ func (j *callJudge) call(data []byte, depth int) error {
 	if len(data) < 4 {
 		return refuse(Method, "it calls no method")
 	}
-	i := slices.IndexFunc(j.methods, func(m methodABI) bool { return bytes.Equal(m.id[:], data[:4]) })
-	if i < 0 {
-		return refuse(Method, "the method %x of %s may not be called", data[:4], j.m.wish.Call.To.Text())
+	// Two who use one contract have each a method of their own: it may be either's.
+	refused := refuse(Method, "the method %x of %s may not be called", data[:4], j.m.wish.Call.To.Text())
+	for _, m := range j.methods {
+		if !bytes.Equal(m.id[:], data[:4]) {
+			continue
+		}
+		as := callJudge{m: j.m, methods: j.methods, sum: new(big.Int).Set(j.sum), counts: j.counts}
+		if refused = as.method(m, data[4:], depth); refused == nil {
+			j.sum, j.counts = as.sum, as.counts
+			return nil
+		}
 	}
-	m := j.methods[i]
-	values, err := m.args.Unpack(data[4:])
+	return refused
+}
+
+// method holds a call to one method of the list.
+func (j *callJudge) method(m methodABI, data []byte, depth int) error {
+	values, err := m.args.Unpack(data)
 	if err != nil {
 		return refuse(Unreadable, "%s cannot be read: %v", m.Signature, err)
 	}
 	again, err := m.args.Pack(values...)
-	if err != nil || !bytes.Equal(again, data[4:]) {
+	if err != nil || !bytes.Equal(again, data) {
 		return refuse(Unreadable, "%s is not in its only encoding", m.Signature)
 	}
 	if err := j.names(&m, values); err != nil {
 		return err
+	}
+	for _, place := range m.Empty {
+		if reflect.ValueOf(value(values, place)).Len() > 0 {
+			return refuse(Method, "%s has something at %s, where there must be nothing", m.Signature, place)
+		}
 	}
 	if m.Amount != "" {
 		j.counts = true
@@ -217,9 +242,19 @@ func (j *callJudge) names(m *methodABI, values []any) error {
 		}
 	}
 	for place, few := range m.Few {
-		if n := reflect.ValueOf(value(values, place)).Uint(); !slices.Contains(few, n) {
-			return refuse(Method, "%s says %d, which is not on its list", m.Signature, n)
+		if n, ok := numberAt(values, place); !ok || !slices.Contains(few, n) {
+			return refuse(Method, "%s says %d, which is not on its list", m.Signature, value(values, place))
 		}
+	}
+	if m.Token == "" {
+		return nil
+	}
+	want := m.Coin
+	if asset := j.m.wish.Call.Asset; !asset.IsNative() {
+		want = chain.CanonicalAddress(chain.EVM, asset.Ref)
+	}
+	if is, ok := addressAt(values, m.Token); !ok || is != want {
+		return refuse(Amount, "%s takes %s and not what was wished", m.Signature, is.Text())
 	}
 	return nil
 }
@@ -234,4 +269,12 @@ func addressAt(values []any, place string) (chain.Address, bool) {
 		return evmAddress(a), common.BytesToHash(a[:]) == v
 	}
 	return chain.Address{}, false
+}
+
+// numberAt is the number at a place; not ok where it is larger than any of a list.
+func numberAt(values []any, place string) (uint64, bool) {
+	if n, large := value(values, place).(*big.Int); large {
+		return n.Uint64(), n.IsUint64()
+	}
+	return reflect.ValueOf(value(values, place)).Uint(), true
 }

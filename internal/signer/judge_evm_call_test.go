@@ -226,7 +226,7 @@ func TestAListOfContractsMustMakeSense(t *testing.T) {
 		"no place":           {Signature: "swap(address)", Own: []string{"first"}},
 		"only of no address": {Signature: "swap(uint256)", Only: map[string][]chain.Address{"0": nil}},
 		"few of no number":   {Signature: "swap(address)", Few: map[string][]uint64{"0": {1}}},
-		"few of too large":   {Signature: "swap(uint256)", Few: map[string][]uint64{"0": {1}}},
+		"few of below zero":  {Signature: "swap(int256)", Few: map[string][]uint64{"0": {1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
