@@ -70,7 +70,7 @@ func (t *turn) payoutFailed(ev PayoutFailed) error {
 
 // refundable reports whether what is in hand can be sent back by itself.
 func (t *turn) refundable() bool {
-	return !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
+	return t.o.Bridge == nil && !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
 }
 
 // refundOrHold refunds where the rule says so and an address is known, and holds otherwise.
@@ -120,7 +120,7 @@ func (t *turn) refundAddress(ev RefundAddressGiven) error {
 
 func (t *turn) refundAsked() error {
 	asked := false
-	if t.o.State == Held && t.o.Stop == "" {
+	if t.o.State == Held && t.o.Stop == "" && t.o.Bridge == nil {
 		if t.o.RefundTo.IsZero() {
 			return ErrNoRefundAddress
 		}
