@@ -99,6 +99,7 @@ type Standing struct {
 	Proofs         []string
 	Moved, Brought money.Amount
 	Broken         string
+	Again          time.Duration // how soon is looked again at the earliest
 }
 
 // ErrNotReady: a step can not be done yet, or is done.
