@@ -111,7 +111,7 @@ var inTests = map[string]string{
 	"family/bitcoin":    "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"devnet/uniswap":    "devnet devnet/devnettest",
-	"venue/cctp":        "devnet devnet/devnettest devnet/cctp",
+	"venue/cctp":        "devnet devnet/devnettest devnet/cctp family/evm family/rpc",
 	"devnet/cctp":       "devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",

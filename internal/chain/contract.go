@@ -48,8 +48,11 @@ type Method struct {
 	// Own are addresses that must be our own account or one of Also.
 	Own  []string
 	Also []Address
-	// Only are addresses that must be one of a few.
+	// Only are addresses that must be one of a few. Here as in Own an argument of 32 bytes
+	// is one where a contract keeps addresses of other chains as such.
 	Only map[string][]Address
+	// Few are numbers that must be one of a few.
+	Few map[string][]uint64
 	// Amount is what leaves us by it: over all calls that is what the wish says. Empty
 	// is nothing.
 	Amount string

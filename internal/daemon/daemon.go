@@ -46,6 +46,7 @@ type Config struct {
 	// Sweep is how deposits are brought home; nil leaves them where they are.
 	Sweep  *treasury.SweepConfig
 	Chains []Chain
+	Venues map[string]settle.Venue // that carry out steps of routes, by name
 	Log    *slog.Logger
 }
 
@@ -79,7 +80,7 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 		d.every = append(d.every, c.Every)
 	}
 	st = ringing{st, d.bells, cfg.Log}
-	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}}
+	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}, Venues: cfg.Venues}
 	for _, c := range cfg.Chains {
 		if _, twice := ports.Costs[c.ID]; twice {
 			return nil, fmt.Errorf("daemon: chain %s is configured twice", c.ID)

@@ -49,6 +49,7 @@ type Config struct {
 	// Minimums are what the wallet must have of an asset for anything of it to be sold;
 	// of a chain's own coin, for anything on that chain to be sold.
 	Minimums map[chain.Asset]money.Amount
+	Venues   Venues
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
@@ -125,7 +126,7 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	if cfg.Gate != nil {
 		kept = cfg.Gate(db)
 	}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Log: cfg.Log}, kept, rates); err != nil {
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Venues: cfg.Venues.runners(), Log: cfg.Log}, kept, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
@@ -145,13 +146,21 @@ func (f *Front) market(known *chains, listing *market.Listing) (*market.Market, 
 		return nil, err
 	}
 	free := &stock{books: f.db, now: f.clock.Now, least: f.cfg.Minimums}
-	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms}, listing, free, tariff)
+	inventory, err := market.NewInventory(market.InventoryConfig{Account: order.HotWallet, Own: known.own(), Default: f.cfg.Terms, Never: f.cfg.Venues.never()}, listing, free, tariff)
 	if err != nil {
 		return nil, err
 	}
+	venues := []market.Venue{inventory}
+	through, err := f.cfg.Venues.through(known, inventory)
+	if err != nil {
+		return nil, err
+	}
+	if through != nil {
+		venues = append(venues, through)
+	}
 	offers := f.cfg.Offers
 	offers.Chains, offers.Account = known.priced(f.cfg.Slippage), order.HotWallet
-	return market.New(offers, listing, market.Ports{Treasury: free, Costs: tariff, Venues: []market.Venue{inventory}})
+	return market.New(offers, listing, market.Ports{Treasury: free, Costs: tariff, Venues: venues})
 }
 
 // counter is the desk with what it works with.
@@ -269,6 +278,7 @@ func (f *Front) Run(ctx context.Context) error {
 		})
 		return nil
 	})
+	g.Go(func() error { return f.cfg.Venues.run(ctx) })
 	g.Go(func() error { return f.tidy(ctx) })
 	if f.shared != nil {
 		g.Go(func() error { return f.shared.Run(ctx) })

@@ -73,7 +73,7 @@ type Route struct {
 	Toll         quote.Toll    // of a route with steps: what is kept of what the last one brings
 }
 
-// Pools exchange assets on one chain, at prices that are known without asking anybody.
+// Pools exchange assets on one chain.
 type Pools interface {
 	// Name is of the venue that carries the steps out.
 	Name() string

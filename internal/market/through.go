@@ -14,6 +14,7 @@ import (
 
 // ThroughConfig is how routes are made of pools and our inventory.
 type ThroughConfig struct {
+	Name string // of the venue, as callers know it
 	// Hubs are the assets of a chain between which the inventory exchanges for a route
 	// that begins or ends in a pool.
 	Hubs map[chain.ID][]chain.Asset
@@ -37,6 +38,9 @@ func NewThrough(cfg ThroughConfig, pools map[chain.ID]Pools, inv *Inventory) (*T
 	if inv == nil || len(pools) == 0 {
 		return nil, fmt.Errorf("market: routes through pools need pools and an inventory")
 	}
+	if cfg.Name == "" {
+		return nil, fmt.Errorf("market: routes through pools need a name")
+	}
 	if cfg.MaxOff <= 0 || cfg.MaxOff >= money.Whole {
 		return nil, fmt.Errorf("market: routes through pools: say how far below what prices say they may be, above 0 and below 100 percent")
 	}
@@ -56,10 +60,13 @@ func NewThrough(cfg ThroughConfig, pools map[chain.ID]Pools, inv *Inventory) (*T
 }
 
 // Name implements Venue.
-func (v *Through) Name() string { return "pools" }
+func (v *Through) Name() string { return v.cfg.Name }
 
-// Near implements Near: pools are priced out of memory.
-func (v *Through) Near() {}
+// NearThrough is Through whose pools are priced out of memory.
+type NearThrough struct{ *Through }
+
+// Near implements Near.
+func (NearThrough) Near() {}
 
 // Routes implements Venue: the best of all ways.
 func (v *Through) Routes(ctx context.Context, in Intent) ([]Route, error) {

@@ -85,9 +85,13 @@ func newThroughRig(t testing.TB) *throughRig {
 	r.ponds[base].put(farB, usdcB, "25000000"+e18, "50000000000000")
 	one := n(1)
 	listing, err := market.NewListing(r.prices, []market.Asset{
-		{Asset: btc, Symbol: "BTC", Decimals: 8, Dust: n(546)}, {Asset: eth, Symbol: "ETH", Decimals: 18, Dust: one},
-		{Asset: base.Native(), Symbol: "ETH", Decimals: 18, Dust: one}, {Asset: usdc, Symbol: "USDC", Decimals: 6, Dust: one},
-		{Asset: usdcB, Symbol: "USDC", Decimals: 6, Dust: one}, {Asset: wif, Symbol: "WIF", Decimals: 18, Dust: one}, {Asset: farB, Symbol: "FAR", Decimals: 18, Dust: one},
+		{Asset: btc, Symbol: "BTC", Decimals: 8, Dust: n(546)},
+		{Asset: eth, Symbol: "ETH", Decimals: 18, Dust: one},
+		{Asset: base.Native(), Symbol: "ETH", Decimals: 18, Dust: one},
+		{Asset: usdc, Symbol: "USDC", Decimals: 6, Dust: one},
+		{Asset: usdcB, Symbol: "USDC", Decimals: 6, Dust: one},
+		{Asset: wif, Symbol: "WIF", Decimals: 18, Dust: one},
+		{Asset: farB, Symbol: "FAR", Decimals: 18, Dust: one},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +108,7 @@ func newThroughRig(t testing.TB) *throughRig {
 		t.Fatal(err)
 	}
 	through, err := market.NewThrough(market.ThroughConfig{
-		Hubs:   map[chain.ID][]chain.Asset{eth.Chain: {usdc, eth}, base: {usdcB}},
+		Name: "pools", Hubs: map[chain.ID][]chain.Asset{eth.Chain: {usdc, eth}, base: {usdcB}},
 		Takes:  map[chain.ID]time.Duration{eth.Chain: time.Minute, base: 4 * time.Second},
 		MaxOff: money.Whole / 20,
 	}, map[chain.ID]market.Pools{eth.Chain: r.ponds[eth.Chain], base: r.ponds[base]}, stock)
@@ -113,7 +117,7 @@ func newThroughRig(t testing.TB) *throughRig {
 	}
 	cfg := settings()
 	cfg.Chains[2].ID, cfg.Chains[2].Family = base, chain.EVM
-	if r.Market, err = market.New(cfg, listing, market.Ports{Treasury: r.free, Costs: costs, Venues: []market.Venue{stock, through}}); err != nil {
+	if r.Market, err = market.New(cfg, listing, market.Ports{Treasury: r.free, Costs: costs, Venues: []market.Venue{stock, market.NearThrough{Through: through}}}); err != nil {
 		t.Fatal(err)
 	}
 	return r

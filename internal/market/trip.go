@@ -100,27 +100,44 @@ const txGas = 21_000
 
 // burn adds what a step's gas costs, in the asset to get.
 func (t *trip) burn(ctx context.Context, id chain.ID, gas uint64) error {
-	inv := t.v.inventory
-	call := chain.Call{Chain: id, From: inv.cfg.Account, To: inv.cfg.Own[id], Asset: id.Native(), Amount: one}
-	coin, err := inv.listing.value(id.Native(), t.in.At)
+	cost, err := t.v.inventory.gas(ctx, id, gas, &t.get, t.in.At)
 	if err != nil {
 		return err
-	}
-	plain, err := costIn(ctx, inv.listing, inv.costs, &call, &coin, t.in.At)
-	if err != nil {
-		return err
-	}
-	cost, err := plain.MulDiv(money.FromUint64(gas), money.FromUint64(txGas), money.Up)
-	if err != nil {
-		return tooMuch(err)
-	}
-	if cost, err = coin.in(&t.get, cost, money.Up); err != nil {
-		return tooMuch(err)
 	}
 	if t.gas, err = t.gas.Add(cost); err != nil {
 		return tooMuch(err)
 	}
 	return nil
+}
+
+// Gas is what so much gas costs on a chain, in an asset: what venues beside the
+// inventory take from what they bring.
+func (v *Inventory) Gas(ctx context.Context, on chain.ID, units uint64, in chain.Asset, at time.Time) (money.Amount, error) {
+	get, err := v.listing.value(in, at)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	return v.gas(ctx, on, units, &get, at)
+}
+
+func (v *Inventory) gas(ctx context.Context, on chain.ID, units uint64, get *valued, at time.Time) (money.Amount, error) {
+	call := chain.Call{Chain: on, From: v.cfg.Account, To: v.cfg.Own[on], Asset: on.Native(), Amount: one}
+	coin, err := v.listing.value(on.Native(), at)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	plain, err := costIn(ctx, v.listing, v.costs, &call, &coin, at)
+	if err != nil {
+		return money.Amount{}, err
+	}
+	cost, err := plain.MulDiv(money.FromUint64(units), money.FromUint64(txGas), money.Up)
+	if err == nil {
+		cost, err = coin.in(get, cost, money.Up)
+	}
+	if err != nil {
+		return money.Amount{}, tooMuch(err)
+	}
+	return cost, nil
 }
 
 // pool asks the pools of a chain.

@@ -71,24 +71,28 @@ func readMethod(m chain.Method) (methodABI, error) {
 func (m *methodABI) check() error {
 	type want struct {
 		place string
-		kind  string
+		kinds []string
 	}
+	address, number := []string{"address", "bytes32"}, []string{"uint32", "uint64"}
 	var wants []want
 	for _, p := range m.Own {
-		wants = append(wants, want{p, "address"})
+		wants = append(wants, want{p, address})
 	}
 	for p := range m.Only {
-		wants = append(wants, want{p, "address"})
+		wants = append(wants, want{p, address})
+	}
+	for p := range m.Few {
+		wants = append(wants, want{p, number})
 	}
 	if m.Amount != "" {
-		wants = append(wants, want{m.Amount, "uint256"})
+		wants = append(wants, want{m.Amount, []string{"uint256"}})
 	}
 	if m.Inner != "" {
-		wants = append(wants, want{m.Inner, "bytes[]"})
+		wants = append(wants, want{m.Inner, []string{"bytes[]"}})
 	}
 	for _, w := range wants {
-		if t := m.at(w.place); t == nil || t.String() != w.kind {
-			return fmt.Errorf("there is no %s at %q", w.kind, w.place)
+		if t := m.at(w.place); t == nil || !slices.Contains(w.kinds, t.String()) {
+			return fmt.Errorf("there is no %s at %q", w.kinds[0], w.place)
 		}
 	}
 	return nil
@@ -179,15 +183,8 @@ func (j *callJudge) call(data []byte, depth int) error {
 	if err != nil || !bytes.Equal(again, data[4:]) {
 		return refuse(Unreadable, "%s is not in its only encoding", m.Signature)
 	}
-	for _, place := range m.Own {
-		if to := evmAddress(value(values, place).(common.Address)); to != j.m.hot && !slices.Contains(m.Also, to) {
-			return refuse(Recipient, "%s would give to %s and not to our own account", m.Signature, to.Text())
-		}
-	}
-	for place, few := range m.Only {
-		if to := evmAddress(value(values, place).(common.Address)); !slices.Contains(few, to) {
-			return refuse(Recipient, "%s names %s, which is not on its list", m.Signature, to.Text())
-		}
+	if err := j.names(&m, values); err != nil {
+		return err
 	}
 	if m.Amount != "" {
 		j.counts = true
@@ -205,4 +202,36 @@ func (j *callJudge) call(data []byte, depth int) error {
 		}
 	}
 	return nil
+}
+
+// names holds what a call names to the list.
+func (j *callJudge) names(m *methodABI, values []any) error {
+	for _, place := range m.Own {
+		if to, ok := addressAt(values, place); !ok || to != j.m.hot && !slices.Contains(m.Also, to) {
+			return refuse(Recipient, "%s would give to %s and not to our own account", m.Signature, to.Text())
+		}
+	}
+	for place, few := range m.Only {
+		if to, ok := addressAt(values, place); !ok || !slices.Contains(few, to) {
+			return refuse(Recipient, "%s names %s, which is not on its list", m.Signature, to.Text())
+		}
+	}
+	for place, few := range m.Few {
+		if n := reflect.ValueOf(value(values, place)).Uint(); !slices.Contains(few, n) {
+			return refuse(Method, "%s says %d, which is not on its list", m.Signature, n)
+		}
+	}
+	return nil
+}
+
+// addressAt is the address at a place; not ok where 32 bytes hold more than one.
+func addressAt(values []any, place string) (chain.Address, bool) {
+	switch v := value(values, place).(type) {
+	case common.Address:
+		return evmAddress(v), true
+	case [32]byte:
+		a := common.BytesToAddress(v[:])
+		return evmAddress(a), common.BytesToHash(a[:]) == v
+	}
+	return chain.Address{}, false
 }

@@ -18,6 +18,7 @@ import (
 const (
 	routerText = "0x68b3465833fb72a70ecdf485e0e4c7bd8665fc45"
 	asideText  = "0x0000000000000000000000000000000000000002"
+	nobodyText = "0x0000000000000000000000000000000000000000"
 )
 
 // routerABI is what a router of pools understands, as far as tests go.
@@ -27,6 +28,7 @@ var routerABI = func() abi.ABI {
 	{"type":"function","name":"unwrap","inputs":[{"name":"least","type":"uint256"},{"name":"to","type":"address"}]},
 	{"type":"function","name":"multicall","inputs":[{"name":"calls","type":"bytes[]"}]},
 	{"type":"function","name":"approve","inputs":[{"name":"who","type":"address"},{"name":"amount","type":"uint256"}]},
+	{"type":"function","name":"burn","inputs":[{"name":"n","type":"uint256"},{"name":"domain","type":"uint32"},{"name":"to","type":"bytes32"},{"name":"by","type":"bytes32"}]},
 	{"type":"function","name":"drain","inputs":[{"name":"to","type":"address"}]}]`))
 	if err != nil {
 		panic(err)
@@ -49,6 +51,10 @@ func callRig(t *testing.T) *rig {
 			{Signature: "swap((address,address,uint256))", Own: []string{"0.1"}, Also: []chain.Address{evmAddr(asideText)}, Amount: "0.2"},
 			{Signature: "unwrap(uint256,address)", Own: []string{"1"}},
 			{Signature: "multicall(bytes[])", Inner: "0"},
+			{
+				Signature: "burn(uint256,uint32,bytes32,bytes32)", Own: []string{"2"}, Only: map[string][]chain.Address{"3": {evmAddr(nobodyText)}},
+				Few: map[string][]uint64{"1": {0, 6}}, Amount: "0",
+			},
 		}},
 		{Address: evmAddr(tokenText), Methods: []chain.Method{
 			{Signature: "approve(address,uint256)", Only: map[string][]chain.Address{"0": {evmAddr(routerText)}}},
@@ -87,11 +93,32 @@ func TestACallOfAContractIsHeldToTheListAndTheWish(t *testing.T) {
 	swap := func(to common.Address, n int64) []byte {
 		return packed(t, "swap", swapArgs{token, to, big.NewInt(n)})
 	}
+	burn := func(domain uint32, to, by [32]byte) []byte {
+		return packed(t, "burn", big.NewInt(5000), domain, to, by)
+	}
+	wide := func(a common.Address) [32]byte { return common.BytesToHash(a[:]) }
 	for _, c := range []struct {
 		name  string
 		paper func(r *rig) chain.Paper
 		want  signer.Reason // empty: it is signed
 	}{
+		{"a burn for us elsewhere", func(r *rig) chain.Paper {
+			return invoked(r, routerText, usdc, 5000, burn(6, wide(own(r)), [32]byte{}))
+		}, ""},
+		{"a burn for another", func(r *rig) chain.Paper {
+			return invoked(r, routerText, usdc, 5000, burn(6, wide(mallory), [32]byte{}))
+		}, signer.Recipient},
+		{"a burn for more than an address", func(r *rig) chain.Paper {
+			to := wide(own(r))
+			to[0] = 1
+			return invoked(r, routerText, usdc, 5000, burn(6, to, [32]byte{}))
+		}, signer.Recipient},
+		{"a burn that another must end", func(r *rig) chain.Paper {
+			return invoked(r, routerText, usdc, 5000, burn(6, wide(own(r)), wide(mallory)))
+		}, signer.Recipient},
+		{"a burn for a chain that is not listed", func(r *rig) chain.Paper {
+			return invoked(r, routerText, usdc, 5000, burn(5, wide(own(r)), [32]byte{}))
+		}, signer.Method},
 		{"a swap to us", func(r *rig) chain.Paper { return invoked(r, routerText, usdc, 5000, swap(own(r), 5000)) }, ""},
 		{"to the router itself, which gives it to us", func(r *rig) chain.Paper {
 			return invoked(r, routerText, usdc, 5000, packed(t, "multicall", [][]byte{
@@ -198,6 +225,8 @@ func TestAListOfContractsMustMakeSense(t *testing.T) {
 		"no amount":          {Signature: "swap(address)", Amount: "0"},
 		"no place":           {Signature: "swap(address)", Own: []string{"first"}},
 		"only of no address": {Signature: "swap(uint256)", Only: map[string][]chain.Address{"0": nil}},
+		"few of no number":   {Signature: "swap(address)", Few: map[string][]uint64{"0": {1}}},
+		"few of too large":   {Signature: "swap(uint256)", Few: map[string][]uint64{"0": {1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

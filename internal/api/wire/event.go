@@ -32,6 +32,7 @@ var eventNames = map[string]string{
 	"fee_priced": "order.fee_status_changed", "fee_skipped": "order.fee_status_changed", "fee_paid": "order.fee_status_changed", "fee_failed": "order.fee_status_changed",
 	"recovery_priced": "order.recovery_changed", "recovery_dust": "order.recovery_changed", "recovery_final": "order.recovery_changed",
 	"recovery_failed": "order.recovery_changed", "recovery_due": "order.recovery_changed", "deadline_passed": "order.delayed",
+	"step_asked": "order.step_changed", "step_called": "order.step_changed", "step_done": "order.step_changed", "step_failed": "order.step_changed",
 	"requote_offered": "order.requote_available",
 }
 

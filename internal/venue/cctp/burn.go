@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 
+	"github.com/ethereum/go-ethereum/crypto"
+
 	"ferry/internal/chain"
 	"ferry/internal/money"
 )
@@ -22,6 +24,8 @@ type Bridge struct {
 	From, To             chain.ID
 	Depositor, Recipient chain.Address
 	Amount, MaxFee       money.Amount
+	// Any takes a burn of another amount for the bridge's, too, if its tag is.
+	Any bool
 	// Tag goes with the burn as its hook, and no two bridges may have the same.
 	Tag Tag
 }
@@ -31,11 +35,15 @@ type Bridge struct {
 // for this one's, and one mint for two. It is too short for a hook that anybody runs.
 type Tag [16]byte
 
+// TagOf is the tag of a name that nobody else has, such as that of an order.
+func TagOf(name string) Tag { return Tag(crypto.Keccak256([]byte(name))[:len(Tag{})]) }
+
 // Burn is a burn that stands in a receipt.
 type Burn struct {
 	Message Message
 	Tx      chain.TxID
 	Block   chain.Block
+	Index   uint64 // of its message's log in the block
 }
 
 // Burns are the burns of a domain's token that a receipt holds, whoever made them and
@@ -66,7 +74,7 @@ func Burns(r chain.Receipt, d Domain) ([]Burn, error) {
 			if !take(left, m.Depositor, m.Amount) {
 				return nil, fmt.Errorf("%w: %s of %s left nobody in transaction %s", ErrNoBurn, m.Amount, d.Token, r.Tx)
 			}
-			out = append(out, Burn{Message: m, Tx: r.Tx, Block: r.Block})
+			out = append(out, Burn{Message: m, Tx: r.Tx, Block: r.Block, Index: l.Index})
 		}
 	}
 	return out, nil
@@ -116,7 +124,7 @@ func FindBurn(r chain.Receipt, b Bridge, from, to Domain) (Burn, error) {
 // anybody may hand it in, at no earlier finality and for no higher fee than was meant.
 func (b Bridge) made(m Message, to Domain) bool {
 	return m.Destination == to.Number && m.To == addressWord(to.Messenger) && m.Caller == chain.Word{} &&
-		m.Recipient == addressWord(b.Recipient) && m.Amount == b.Amount && string(m.Hook) == string(b.Tag[:]) &&
+		m.Recipient == addressWord(b.Recipient) && (b.Any || m.Amount == b.Amount) && string(m.Hook) == string(b.Tag[:]) &&
 		m.MinFinality >= Standard && !b.MaxFee.Less(m.MaxFee) &&
 		(b.Depositor.IsZero() || m.Depositor == addressWord(b.Depositor))
 }

@@ -16,8 +16,13 @@ import (
 	"ferry/internal/quote"
 )
 
-// maxTries is how often a call that reverts is asked for again.
-const maxTries = 3
+// What a step asks for at most. An order has room for more, so that no step is broken off
+// after its burn: maxTries is of calls that revert, the others are of all.
+const (
+	maxTries  = 3
+	maxBefore = 12
+	maxMints  = 8
+)
 
 // longest is the longest that is waited before another look, and idle is between looks
 // at what only a person can mend.
@@ -106,6 +111,8 @@ func (v *Venue) burnNext(ctx context.Context, r run, known quote.Progress) (quot
 		return quote.Fail{Why: "there is nothing to burn"}, nil
 	case r.failed >= maxTries:
 		return quote.Fail{Why: "the burn reverted again and again"}, nil
+	case len(known.Calls) >= maxBefore:
+		return quote.Fail{Why: "it was tried too often"}, nil
 	case len(r.mints) > 0:
 		return nil, fmt.Errorf("cctp: a step minted before it burned")
 	}
@@ -163,10 +170,10 @@ func (v *Venue) mintNext(ctx context.Context, r run, burn quote.Sent, now time.T
 	}
 	switch s.Stage {
 	case Minted:
-		return quote.Done{In: s.Burned, Out: s.Mint.Amount}, nil
+		return quote.Done{In: s.Burn.Message.Amount, Out: s.Mint.Amount}, nil
 	case Ready:
-		if reverted+len(f.Mints) >= maxTries { // it is looked at again, and whoever mints it ends it
-			return quote.Wait{For: idle, Why: "the mint reverted again and again; it can be handed in by anybody"}, nil
+		if reverted+len(f.Mints) >= maxTries || len(r.mints) >= maxMints { // it is looked at again, and whoever mints it ends it
+			return quote.Wait{For: idle, Why: "the mint failed again and again; anybody can hand the message in"}, nil
 		}
 		return quote.Send{Call: chain.Call{
 			Chain: r.to.Chain, From: hot, To: r.to.Transmitter, Asset: r.to.Chain.Native(), Data: mintData(s.Attested),

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ferry/internal/chain"
-	"ferry/internal/money"
 )
 
 // Stage is where a transfer stands.
@@ -27,8 +26,8 @@ const (
 // Status is where a transfer stands and what is known of it.
 type Status struct {
 	Stage Stage
-	// Burned is what was burned for good.
-	Burned money.Amount
+	// Burn is what was burned for good, from Attesting on.
+	Burn Burn
 	// ReadyAt is about when it can be minted, once it is in a block.
 	ReadyAt time.Time
 	// Attested is what is handed in, from Ready on.
@@ -123,7 +122,7 @@ func (v *Venue) Status(ctx context.Context, f Follow) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{Stage: Attesting, Burned: b.Message.Amount, ReadyAt: b.Block.Time.Add(from.Attested), Why: "the burn is not attested"}
+	s := Status{Stage: Attesting, Burn: b, ReadyAt: b.Block.Time.Add(from.Attested), Why: "the burn is not attested"}
 	return v.beyond(ctx, f, b, s)
 }
 

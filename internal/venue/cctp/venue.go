@@ -136,6 +136,9 @@ func (v *Venue) Routes(ctx context.Context, in market.Intent) ([]market.Route, e
 	if err != nil || from.Token != in.Give || to.Token != in.Get {
 		return nil, nil // it has no such pair, which is no trouble
 	}
+	if in.Mode == quote.Fixed {
+		return nil, fault.New(fault.Unprocessable, "rate_mode_unsupported", "A bridge brings what it brings; ask for a float rate.")
+	}
 	l, err := v.lane(ctx, from, to, in.At)
 	if err != nil {
 		return nil, err
@@ -157,41 +160,48 @@ func (v *Venue) Routes(ctx context.Context, in market.Intent) ([]market.Route, e
 	if amount.Less(v.cfg.Min) || most.Less(amount) {
 		return nil, &market.Bounds{Min: v.cfg.Min, Max: most, Low: amount.Less(v.cfg.Min)}
 	}
-	r := market.Route{In: amount, Network: network, MinIn: v.cfg.Min, MaxIn: most, Takes: from.Attested}
-	minOut, net, err := v.output(amount)
+	return v.route(in, lanes{from, to, l}, market.Route{
+		In: amount, Network: network, MinIn: v.cfg.Min, MaxIn: most, Takes: from.Attested, Toll: quote.Toll{Share: v.cfg.Service, Flat: network},
+	})
+}
+
+// lanes is a pair of chains with what was read of it.
+type lanes struct {
+	from, to Domain
+	lane
+}
+
+// route fills in what an input brings, and the step that brings it.
+func (v *Venue) route(in market.Intent, l lanes, r market.Route) ([]market.Route, error) {
+	brought, err := v.brought(r.In)
 	if err != nil {
 		return nil, err
 	}
-	if r.Out, err = net.Sub(network); err != nil || r.Out.IsZero() {
+	if r.Out, err = r.Toll.Rest(brought); err != nil {
+		return nil, err
+	}
+	if r.Out.IsZero() {
 		return nil, fault.New(fault.Unprocessable, "fees_exceed_amount", "After fees nothing is left; ask for more.")
 	}
 	if in.Side == market.To { // what the last unit brings above what is wanted stays here
 		r.Out = in.Amount
 	}
-	r.Service = minOut.Less0(network).Less0(r.Out)
+	r.Service = brought.Less0(r.Network).Less0(r.Out)
 	text, err := json.Marshal(plan{planVersion, l.since, v.cfg.MaxFee, rand.Text()})
 	if err != nil {
 		return nil, err
 	}
-	r.Steps = []quote.Step{{Venue: Name, In: in.Give, Out: in.Get, MinOut: minOut, Plan: text}}
+	r.Steps = []quote.Step{{Venue: Name, In: l.from.Token, Out: l.to.Token, Give: r.In, Bring: brought, MinOut: brought, Plan: text}}
 	return []market.Route{r}, nil
 }
 
-// output is what a burn brings at least, and what is left of it after Ferry's fee.
-func (v *Venue) output(in money.Amount) (brought, net money.Amount, err error) {
+// brought is what a burn brings at least.
+func (v *Venue) brought(in money.Amount) (money.Amount, error) {
 	fee, err := in.Share(v.cfg.MaxFee, money.Up)
 	if err != nil {
-		return brought, net, err
+		return money.Amount{}, err
 	}
-	if brought, err = in.Sub(fee); err != nil {
-		return brought, net, err
-	}
-	service, err := brought.Share(v.cfg.Service, money.Up)
-	if err != nil {
-		return brought, net, err
-	}
-	net, err = brought.Sub(service)
-	return brought, net, err
+	return in.Sub(fee)
 }
 
 // least is the smallest input of which at least out is left after every fee: both
