@@ -54,6 +54,12 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 	if err := d.addresses(a, &ask); err != nil {
 		return Created{}, err
 	}
+	return d.create(ctx, p, a, ask, "", now)
+}
+
+// create writes an order whose terms and addresses are known, over a bridge if one was
+// named.
+func (d *Desk) create(ctx context.Context, p *access.Principal, a CreateAsk, ask order.Ask, bridge string, now time.Time) (Created, error) {
 	session, err := d.owner(p, a, ask)
 	if err != nil {
 		return Created{}, err
@@ -63,7 +69,7 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 	if err := d.points(p, a, &ask, now); err != nil {
 		return Created{}, err
 	}
-	ask.Origin.Group = d.group(session.Reveal())
+	ask.Origin.Group, ask.Origin.Bridge = d.group(session.Reveal()), bridge
 	if ask.DepositTo, err = d.ports.Codecs.DepositAddress(ctx, ask.Quote.Give.Chain, ask.ID); err != nil {
 		return Created{}, fmt.Errorf("deposit address of order %s: %w", ask.ID, err)
 	}

@@ -104,15 +104,18 @@ func (s *Settler) told(ctx context.Context, o order.Order, stands quote.Standing
 
 // claim asks for the transaction by which the service does a step.
 func (s *Settler) claim(ctx context.Context, o order.Order, bridge Bridge, step string, now time.Time) error {
-	call, err := bridge.Build(ctx, o.Trip(), step, now)
+	calls, err := bridge.Build(ctx, o.Trip(), step, now)
 	if errors.Is(err, quote.ErrNotReady) {
 		return later{busyWait, err.Error()}
 	}
 	if err != nil {
 		return fmt.Errorf("step %s of %s: %w", step, o.ID, err)
 	}
+	if len(calls) != 1 {
+		return fmt.Errorf("step %s of %s: it takes %d transactions, and the service does one", step, o.ID, len(calls))
+	}
 	i, _ := o.Bridge.Step(step)
-	_, err = s.Tell(ctx, o.ID, order.StepAsked{Index: i, N: o.Asked(i), Call: call}, now)
+	_, err = s.Tell(ctx, o.ID, order.StepAsked{Index: i, N: o.Asked(i), Call: calls[0]}, now)
 	var turn *order.OutOfTurn
 	if errors.As(err, &turn) {
 		return later{time.Second, turn.Error()}

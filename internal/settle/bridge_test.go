@@ -35,11 +35,11 @@ func (b *span) Look(context.Context, quote.Trip, time.Time) (quote.Standing, err
 	return b.stands, nil
 }
 
-func (b *span) Build(_ context.Context, t quote.Trip, leg string, _ time.Time) (chain.Call, error) {
+func (b *span) Build(_ context.Context, t quote.Trip, leg string, _ time.Time) ([]chain.Call, error) {
 	if leg != "mint" {
-		return chain.Call{}, quote.ErrNotReady
+		return nil, quote.ErrNotReady
 	}
-	return chain.Call{Chain: t.Get.Chain, To: t.To, Asset: t.Get.Chain.Native(), Data: []byte("mint")}, nil
+	return []chain.Call{{Chain: t.Get.Chain, To: t.To, Asset: t.Get.Chain.Native(), Data: []byte("mint")}}, nil
 }
 
 func stands(moved uint64, proofs []string, legs ...quote.LegStands) quote.Standing {

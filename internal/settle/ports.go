@@ -87,8 +87,9 @@ type Venue interface {
 type Bridge interface {
 	// Look says where a trip stands, from what is on the chains.
 	Look(ctx context.Context, t quote.Trip, now time.Time) (quote.Standing, error)
-	// Build makes the transaction of a step as it must be now; quote.ErrNotReady.
-	Build(ctx context.Context, t quote.Trip, leg string, now time.Time) (chain.Call, error)
+	// Build makes the transaction of a step as it must be now, alone where anybody may do
+	// it; quote.ErrNotReady.
+	Build(ctx context.Context, t quote.Trip, leg string, now time.Time) ([]chain.Call, error)
 }
 
 // Coster says what a call would cost now, in its chain's own coin.
