@@ -29,6 +29,7 @@ type cli struct {
 	Migrate  migrateCmd  `cmd:"" help:"Bring a database up to the schema of this program."`
 	Halts    haltsCmd    `cmd:"" help:"Show which chains are halted, since when and why."`
 	Resume   resumeCmd   `cmd:"" help:"Let a halted chain go on, after you have looked."`
+	Prices   pricesCmd   `cmd:"" help:"Show what every source says of prices and why some do not count, and confirm one that jumped."`
 	Audit    auditCmd    `cmd:"" help:"Compare the books with the chains, and explain every difference."`
 
 	Tail    tailCmd    `cmd:"" help:"Follow an order, an integration or everything, and go on by number."`

@@ -25,6 +25,8 @@ type Rollup struct {
 	Every uint64 `json:"every"`
 	// Challenge is for how many seconds what was told below may be disputed.
 	Challenge uint64 `json:"challengeSeconds"`
+	// Games is that it is told in dispute games, and not to an oracle.
+	Games bool `json:"games"`
 }
 
 // above is what a rollup knows of itself and of the chain below it.
@@ -36,6 +38,7 @@ type above struct {
 	terms rollup.Terms
 	start uint64 // the block below from which deposits are taken
 	rests bool   // nothing is told below
+	over  uint64 // how many games need no end any more
 }
 
 // errGone: the chain below does not run any more.
@@ -59,9 +62,12 @@ func raise(ctx context.Context, spec Spec, find func(name string) *Node) (*above
 	}
 	u := &above{
 		base: base, key: key, self: crypto.PubkeyToAddress(key.PublicKey),
-		terms: rollup.Terms{Every: spec.Rollup.Every, Challenge: spec.Rollup.Challenge, GasLimit: gasLimit, Born: bornAt},
+		terms: rollup.Terms{
+			Every: spec.Rollup.Every, Challenge: spec.Rollup.Challenge, GasLimit: gasLimit, Born: bornAt,
+			Chain: spec.ChainID, Games: spec.Rollup.Games,
+		},
 	}
-	u.at = rollup.AddressesOf(u.self)
+	u.at = rollup.AddressesOf(u.self, spec.Rollup.Games)
 	return u, u.below(func() error {
 		if err := base.found(ctx, u); err != nil {
 			return fmt.Errorf("deploy: %w", err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ethereum/go-ethereum"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/ethclient"
 
 	"ferry/devnet/evm/rollup"
@@ -14,7 +15,7 @@ import (
 // What is told below at once, and the gas that each takes.
 const (
 	maxOutputs = 32
-	outputGas  = 400_000
+	outputGas  = 900_000
 )
 
 // propose tells below what the final state of a rollup is. What was told is read from
@@ -30,28 +31,45 @@ func (n *Node) propose(ctx context.Context) error {
 		if err != nil || u.base.eth.TxPool().PoolNonce(u.self) > nonce {
 			return err
 		}
-		next, bad, err := u.told(ctx, n)
+		plan := u.outputs
+		if u.terms.Games {
+			plan = u.games
+		}
+		words, err := plan(ctx, n)
 		if err != nil {
 			return err
 		}
-		if bad != nil {
-			return u.say(nonce, rollup.Retract(*bad))
-		}
-		chain := n.eth.BlockChain()
-		final := chain.CurrentFinalBlock()
-		for i := uint64(0); i < maxOutputs && final != nil && next <= final.Number.Uint64(); i++ {
-			if err := u.say(nonce+i, rollup.Propose(chain.GetHeaderByNumber(next))); err != nil {
+		for i, w := range words {
+			w.gas = outputGas
+			if _, err := u.base.sendAt(u.key, nonce+uint64(i), w); err != nil { //nolint:gosec // a few
 				return err
 			}
-			next += u.terms.Every
 		}
 		return nil
 	})
 }
 
-func (u *above) say(nonce uint64, data []byte) error {
-	_, err := u.base.sendAt(u.key, nonce, wish{To: &u.at.Oracle, Data: data, gas: outputGas})
-	return err
+// outputs is what is to be said to the oracle.
+func (u *above) outputs(ctx context.Context, n *Node) ([]wish, error) {
+	next, bad, err := u.told(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if bad != nil {
+		return []wish{{To: &u.at.Oracle, Data: rollup.Retract(*bad)}}, nil
+	}
+	return u.each(n, next, func(h *types.Header) wish { return wish{To: &u.at.Oracle, Data: rollup.Propose(h)} }), nil
+}
+
+// each says something of every so many final blocks.
+func (u *above) each(n *Node, next uint64, say func(h *types.Header) wish) (out []wish) {
+	chain := n.eth.BlockChain()
+	final := chain.CurrentFinalBlock()
+	for len(out) < maxOutputs && final != nil && next <= final.Number.Uint64() {
+		out = append(out, say(chain.GetHeaderByNumber(next)))
+		next += u.terms.Every
+	}
+	return out
 }
 
 // told is which block is to be told of next, and the first output that is not true any

@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/opbridge hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -64,14 +64,16 @@ var plan = map[string]string{
 	"devnet/uniswap":    "",
 	"devnet/cctp":       "",
 	"prices":            words + " market",
-	"venue/cctp":        words + " quote market",
-	"hooks/post":        words + " hooks",
-	"api":               below + " api/wire api/contract",
-	"api/wire":          below,
-	"api/contract":      below + " api/wire",
-	"api/routes":        below + " api api/wire",
-	"api/operator":      below + " api/wire",
-	"api/live":          below + " api api/contract api/socket api/wire",
+	// venues plan and judge; they know neither keys nor orders.
+	"venue/cctp":     words + " quote market",
+	"venue/opbridge": words + " quote market",
+	"hooks/post":     words + " hooks",
+	"api":            below + " api/wire api/contract",
+	"api/wire":       below,
+	"api/contract":   below + " api/wire",
+	"api/routes":     below + " api api/wire",
+	"api/operator":   below + " api/wire",
+	"api/live":       below + " api api/contract api/socket api/wire",
 	// socket carries texts and knows nothing of what they are about.
 	"api/socket": "fault",
 	// contracttest reads the document as a stranger would: it knows none of our rooms.
@@ -103,6 +105,7 @@ var inTests = map[string]string{
 	"feed":              doors + " " + helpers + " house",
 	"hooks":             doors + " " + helpers + " house chain office",
 	"office":            doors + " " + helpers,
+	"prices":            "family/evm family/rpc devnet devnet/devnettest devnet/uniswap signer",
 	"api/operator":      "store store/pgtest",
 	"store":             "store/storetest store/pgtest",
 	"store/storetest":   "store/pgtest",
@@ -113,6 +116,7 @@ var inTests = map[string]string{
 	"devnet/uniswap":    "devnet devnet/devnettest",
 	"venue/cctp":        "devnet devnet/devnettest devnet/cctp family/evm family/rpc",
 	"devnet/cctp":       "devnet devnet/devnettest",
+	"venue/opbridge":    "family/evm family/rpc devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",
 	"signer":            "store store/storetest family/sim family/evm family/bitcoin family/solana",
 	"family/familytest": "family/sim",

@@ -123,6 +123,7 @@ func Parse(text []byte, environ []string) (Config, error) {
 		Treasury: readTreasury(r, r.table(raw, "treasury"), raw), Operators: readOperators(r, raw),
 		Points: readPoints(r, r.table(raw, "points")),
 	}
+	c.Market.Guards = readGuards(r, raw)
 	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
 	if err := r.err(); err != nil {
 		return Config{}, err

@@ -62,7 +62,8 @@ func soundConfig() config.Config {
 		},
 		Webhooks: config.Webhooks{AtOnce: 256, PerEndpoint: 8}, Live: config.Live{PerAddress: 50, PerKey: 1000, Subscriptions: 100},
 		Market: config.Market{
-			Spread: 3000, Slippage: 5000, Tolerance: 5000, Min: 5 * money.Dollar, Max: 10_000 * money.Dollar, Quorum: 1,
+			Spread: 3000, Slippage: 5000, Tolerance: 5000, Min: 5 * money.Dollar, Max: 10_000 * money.Dollar,
+			Guard: config.Guard{Quorum: 1, MinKinds: 1, MaxAge: 30 * time.Second, MaxDeviation: 2 * money.Whole / 100, MaxJump: 10},
 		},
 	}
 }

@@ -31,18 +31,9 @@ type API struct {
 type Market struct {
 	Spread, Slippage, Tolerance money.Percent
 	Min, Max                    money.USD
-	Fixed                       bool // whether fixed rates are offered
-	Quorum                      int  // of price sources
-}
-
-// Source is where prices come from.
-type Source struct {
-	Name   string
-	Kind   string            // fixed, file or http
-	Path   string            // of a file
-	URL    string            // of http; it may hold a key: show it only redacted
-	Values map[string]string // fixed: dollars of a whole unit by symbol
-	Fields map[string]string // http: where in the answer each symbol's price is, as JSON pointers
+	Fixed                       bool  // whether fixed rates are offered
+	Guard                       Guard // of every price
+	Guards                      []Guard
 }
 
 func readAPI(r *reader, t table) API {
@@ -144,7 +135,7 @@ func readMarket(r *reader, t table) Market {
 	m := Market{
 		Spread: r.percent(t, "spreadPercent", "0.3"), Slippage: r.percent(t, "slippagePercent", "0.5"),
 		Tolerance: r.percent(t, "tolerancePercent", "0.5"), Fixed: r.flag(t, "fixedRates"),
-		Min: r.dollars(t, "minUsd", "5"), Max: r.dollars(t, "maxUsd", "10000"), Quorum: int(r.bounded(t, "priceQuorum", 1, 1, 100)),
+		Min: r.dollars(t, "minUsd", "5"), Max: r.dollars(t, "maxUsd", "10000"), Guard: readGuard(r, t),
 	}
 	if m.Max < m.Min {
 		r.refuse(t.key("maxUsd"), "is below minUsd, so that nothing could be sold")
@@ -170,27 +161,6 @@ func (r *reader) dollars(t table, name, usual string) money.USD {
 		r.refuse(t.key(name), "%q is not an amount of dollars above 0; write such as %q", clip(text), usual)
 	}
 	return u
-}
-
-func readPrices(r *reader, raw map[string]any) []Source {
-	tables, _ := r.tables(table{values: raw}, "prices")
-	var all []Source
-	for _, t := range tables {
-		s := Source{Name: r.must(t, "name", "exchange"), Kind: r.must(t, "kind", "http"), Path: r.or(t, "path", ""), URL: r.or(t, "url", "")}
-		s.Values, s.Fields = r.pairs(t, "values"), r.pairs(t, "fields")
-		switch {
-		case s.Kind == "fixed" && len(s.Values) == 0:
-			r.refuse(t.key("values"), "is empty; write the dollars of a whole unit of each symbol, such as values = { ETH = \"3000\" }")
-		case s.Kind == "file" && s.Path == "":
-			r.refuse(t.key("path"), "is missing; write the path of a JSON file of prices")
-		case s.Kind == "http" && s.URL == "":
-			r.refuse(t.key("url"), "is missing; write the address of a JSON document of prices")
-		case !slices.Contains([]string{"fixed", "file", "http", ""}, s.Kind):
-			r.refuse(t.key("kind"), "%q is not known; write \"fixed\", \"file\" or \"http\"", clip(s.Kind))
-		}
-		all = append(all, s)
-	}
-	return all
 }
 
 // pairs reads a table of texts.

@@ -159,9 +159,14 @@ var known = schema{
 	},
 	"market": {
 		"spreadPercent": nil, "slippagePercent": nil, "tolerancePercent": nil, "minUsd": nil, "maxUsd": nil,
-		"fixedRates": nil, "priceQuorum": nil,
+		"fixedRates": nil, "priceQuorum": nil, "priceMinKinds": nil, "priceMaxAge": nil, "priceMaxDeviationPercent": nil, "priceMaxJump": nil,
 	},
-	"prices": {"name": nil, "kind": nil, "path": nil, "url": nil, "values": nil, "fields": nil},
+	"prices": {
+		"name": nil, "kind": nil, "path": nil, "url": nil, "values": nil, "fields": nil, "markets": nil, "in": nil,
+		"chain": nil, "feeds": nil, "heartbeat": nil, "heartbeats": nil, "sequencer": nil, "grace": nil,
+		"symbol": nil, "pool": nil, "base": nil, "quote": nil, "window": nil, "floor": nil,
+	},
+	"guards": {"symbol": nil, "quorum": nil, "minKinds": nil, "maxAge": nil, "maxDeviationPercent": nil, "maxJump": nil},
 	"tokens": {"asset": nil, "symbol": nil, "decimals": nil, "dust": nil, "minimum": nil},
 	"points": {
 		"enabled": nil, "season": nil, "name": nil, "startsAt": nil, "endsAt": nil, "pointsPerUsdFee": nil, "multiplierPercent": nil,

@@ -73,19 +73,9 @@ func (c Config) showDoor(line func(string, ...any)) {
 	w := c.Webhooks
 	line("\n[webhooks]\nsilent = %t\nallowHttpLoopback = %t\nmaxAtOnce = %d\nmaxPerEndpoint = %d", w.Silent, w.Loopback, w.AtOnce, w.PerEndpoint)
 	m := c.Market
-	line("\n[market]\nspreadPercent = %q\nslippagePercent = %q\ntolerancePercent = %q\nminUsd = %q\nmaxUsd = %q\nfixedRates = %t\npriceQuorum = %d",
-		m.Spread, m.Slippage, m.Tolerance, m.Min, m.Max, m.Fixed, m.Quorum)
-	for _, s := range c.Prices {
-		line("\n[[prices]]\nname = %s\nkind = %s", quote(s.Name), quote(s.Kind))
-		if s.URL != "" {
-			line("url = \"[redacted]\"")
-		}
-		if s.Path != "" {
-			line("path = %s", quote(s.Path))
-		}
-		showPairs(line, "values", s.Values)
-		showPairs(line, "fields", s.Fields)
-	}
+	line("\n[market]\nspreadPercent = %q\nslippagePercent = %q\ntolerancePercent = %q\nminUsd = %q\nmaxUsd = %q\nfixedRates = %t",
+		m.Spread, m.Slippage, m.Tolerance, m.Min, m.Max, m.Fixed)
+	c.showPrices(line)
 	for _, t := range c.Tokens {
 		line("\n[[tokens]]\nasset = %s\nsymbol = %s\ndecimals = %d\ndust = %q", quote(t.Asset.String()), quote(t.Symbol), t.Decimals, t.Dust)
 		if n, ok := c.Treasury.Minimums[t.Asset]; ok {

@@ -45,6 +45,9 @@ type Store interface {
 	OrderMade(ctx context.Context, id order.ID) (order.Order, error)
 	SessionOrders(ctx context.Context, group string, from order.Place, n int) ([]order.Order, error)
 	History(ctx context.Context, id order.ID, after int64, n int) ([]Happening, error)
+	// Depths are how many blocks stand on and with the payments; those in no block are
+	// left out.
+	Depths(ctx context.Context, ids []chain.DepositID) (map[chain.DepositID]uint64, error)
 }
 
 // Happening is one change in an order's history. Detail is JSON of what was said.

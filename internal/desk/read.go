@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ferry/internal/access"
+	"ferry/internal/chain"
 	"ferry/internal/fault"
 	"ferry/internal/order"
 	"ferry/internal/settle"
@@ -109,6 +110,20 @@ func (d *Desk) Events(ctx context.Context, text string, by Seeker, after int64, 
 		return nil, access.None, fmt.Errorf("events of order %s: %w", o.ID, err)
 	}
 	return all, right, nil
+}
+
+// Depths says how deep the payments of orders are buried that may still vanish: how many
+// blocks stand on and with each. Those in no block are left out. It is nil, and asks
+// nobody, where there are none.
+func (d *Desk) Depths(ctx context.Context, orders ...*order.Order) (map[chain.DepositID]uint64, error) {
+	var ids []chain.DepositID
+	for _, o := range orders {
+		ids = append(ids, o.InSight()...)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return d.ports.Store.Depths(ctx, ids)
 }
 
 // Group is the name under which the orders of a session are kept together.

@@ -53,6 +53,8 @@ type Options struct {
 	Funding time.Duration
 	// Change changes the settings before anything is built of them; nil changes nothing.
 	Change func(*front.Config)
+	// Sources are where prices come from, instead of the network's own; none are those.
+	Sources []prices.Source
 	// over lays something over the chains before anything is built of them: what a test
 	// puts there. Nil lays nothing.
 	over func([]front.Chain)
@@ -188,9 +190,12 @@ func (d *Dev) mint(kept bool) (token secret.Text, err error) {
 // build makes the chains and the service over them.
 func (d *Dev) build(ctx context.Context, o Options) error {
 	chains := d.Network.chains
-	fixed, err := prices.NewFixed("development", d.Network.prices())
-	if err != nil {
-		return err
+	sources := o.Sources
+	if len(sources) == 0 {
+		var err error
+		if sources, err = d.Network.quoted(); err != nil {
+			return err
+		}
 	}
 	if o.Funding == 0 {
 		o.Funding = 30 * time.Minute
@@ -205,6 +210,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		o.over(chains)
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
+	cfg.Prices.Quorum = quorumOf(len(sources))
 	cfg.Webhooks.Loopback = true // whoever builds on it has his server on this machine
 	cfg.Sweep = &treasury.SweepConfig{
 		Account: order.HotWallet, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: time.Minute, Sources: 50, AtOnce: 4,
@@ -214,7 +220,8 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		o.Change(&cfg)
 	}
 	cfg.Operators = []operator.Operator{{Name: "dev", Digest: d.token}}
-	d.Front, err = front.New(ctx, cfg, d.DB, chains, fixed)
+	var err error
+	d.Front, err = front.New(ctx, cfg, d.DB, chains, sources...)
 	return err
 }
 
@@ -229,7 +236,6 @@ func config(s secret.Text, o Options, n *Network) front.Config {
 	offers := market.Defaults()
 	offers.Tolerance = front.Tolerance()
 	board := prices.Defaults()
-	board.Quorum = 1
 	for symbol := range n.prices() {
 		board.Symbols = append(board.Symbols, symbol)
 	}

@@ -46,6 +46,7 @@ const (
 // state is what a local network remembers of itself. It is written when everything is
 // set up, so without it nothing was.
 type state struct {
+	Nodes  int              `json:"nodes"`  // which kind of nodes made it
 	Seed   string           `json:"seed"`   // of its keys; nothing here is worth anything
 	Secret string           `json:"secret"` // of the service
 	Tokens map[chain.ID]ref `json:"tokens"`
@@ -53,10 +54,15 @@ type state struct {
 	Sweepers map[chain.ID]string `json:"sweepers"`
 	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
 	Rollup *Rollup `json:"rollup,omitempty"`
+	// Feeds are the price feeds on Ethereum, by symbol.
+	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
 	// start, and so everything does.
 	Simulated []chain.ID `json:"simulated"`
 }
+
+// nodesMade counts up when nodes can not read what older ones wrote.
+const nodesMade = 2
 
 // ref is a token's name on its chain.
 type ref string
@@ -89,7 +95,13 @@ func (l *local) kept() (found bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("what an earlier network left can not be read: %w; start over with --fresh", err)
 	}
-	return !l.opts.Fresh && len(l.state.Simulated) == 0, nil
+	switch {
+	case l.opts.Fresh || len(l.state.Simulated) > 0:
+		return false, nil
+	case l.state.Nodes != nodesMade:
+		return false, errors.New("what an earlier network left was made by other nodes, which these can not go on from; start over with --fresh")
+	}
+	return true, nil
 }
 
 // clear removes what an earlier network left.
@@ -135,8 +147,9 @@ func (l *local) born() {
 	_, _ = rand.Read(seed)   // it never fails
 	_, _ = rand.Read(secret) // nor here
 	l.state = state{
-		Seed: hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
-		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{},
+		Nodes: nodesMade,
+		Seed:  hex.EncodeToString(seed), Secret: hex.EncodeToString(secret),
+		Tokens: map[chain.ID]ref{}, Sweepers: map[chain.ID]string{}, Feeds: map[string]string{},
 	}
 }
 
@@ -183,6 +196,9 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 		return false, err
 	}
 	d.secret = l.state.Secret
+	if err := l.quoted(); err != nil {
+		return false, err
+	}
 	if kept {
 		return true, nil
 	}

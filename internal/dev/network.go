@@ -16,6 +16,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/prices"
 )
 
 // asset is an asset of the network with its price and what the treasury has of it.
@@ -42,7 +43,10 @@ type Network struct {
 	chains  []front.Chain
 	grounds map[chain.ID]ground
 	assets  []asset
+	rollup  *Rollup      // nil where no chain is a rollup of another
 	shut    func() error // nil where nothing is to be let go of
+	// sources are where prices come from; none are the fixed ones of the assets.
+	sources []prices.Source
 }
 
 // Run makes blocks on every chain until ctx ends.
@@ -109,6 +113,9 @@ func (n *Network) Give(ctx context.Context, g Gift) (chain.TxID, error) {
 	}
 	return "", fmt.Errorf("there is no token %q on %s; write native, or a token's address or symbol", g.Token, g.Chain)
 }
+
+// Rollup is the bridge between the EVM chains; nil where there is none.
+func (n *Network) Rollup() *Rollup { return n.rollup }
 
 // RPC is where the node of a chain answers; empty where it is simulated.
 func (n *Network) RPC(id chain.ID) string {

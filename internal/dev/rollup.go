@@ -33,8 +33,7 @@ type Rollup struct {
 	Token2 string `json:"token2"`
 }
 
-// rollup reports whether a chain is the rollup of this network. A network that began
-// without one goes on without.
+// rollup reports whether a chain is the rollup of this network.
 func (l *local) rollup(id chain.ID) bool {
 	return id == Base && l.state.Rollup != nil
 }
@@ -54,6 +53,7 @@ func (l *local) openBase(ctx context.Context, isNew bool) error {
 	if !ok {
 		return errors.New("base: it has no node of its own")
 	}
+	l.net.rollup = l.state.Rollup
 	if !isNew {
 		return nil
 	}

@@ -57,16 +57,28 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	sweeper := evm.SweeperCode(common.HexToAddress(hot.Text()))
 	made := make([]string, 2)
 	for i, code := range [][]byte{token, sweeper} {
-		var out struct {
-			Address string `json:"address"`
+		if made[i], err = g.deploy(ctx, code); err != nil {
+			return err
 		}
-		if err := g.on.Do(ctx, "deploy", map[string]string{"data": "0x" + hex.EncodeToString(code)}, &out); err != nil {
-			return fmt.Errorf("make a contract: %w", err)
-		}
-		made[i] = out.Address
 	}
 	l.state.Tokens[id], l.state.Sweepers[id] = ref(made[0]), made[1]
+	if id == Ethereum {
+		if err := l.setupFeeds(ctx, g); err != nil {
+			return err
+		}
+	}
 	return g.mine(ctx, 1)
+}
+
+// deploy makes a contract, in the next block.
+func (g evmNode) deploy(ctx context.Context, code []byte) (string, error) {
+	var out struct {
+		Address string `json:"address"`
+	}
+	if err := g.on.Do(ctx, "deploy", map[string]string{"data": "0x" + hex.EncodeToString(code)}, &out); err != nil {
+		return "", fmt.Errorf("make a contract: %w", err)
+	}
+	return out.Address, nil
 }
 
 // setupSolana makes the token of a Solana chain.

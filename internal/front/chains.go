@@ -13,6 +13,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/prices"
 	"ferry/internal/send"
 	"ferry/internal/treasury"
 	"ferry/internal/watch"
@@ -51,6 +52,8 @@ type Chain struct {
 	Tiers   []watch.Tier
 	Funding time.Duration // how long a user has to pay
 	Every   time.Duration // how often it is looked at; zero is as the service says
+	// Contracts are read by sources of prices; nil where the chain has none.
+	Contracts prices.Contracts
 }
 
 // chains answers what rooms ask about addresses.

@@ -230,6 +230,7 @@ func (f *Front) doors(ctx context.Context, known *chains, listing *market.Listin
 	if s, sweeps := f.daemon.Sweeper(); sweeps {
 		f.Office = f.Office.With(s)
 	}
+	f.Office = f.Office.WithPrices(pricer{f.board})
 	show := liveShow{rooms}
 	f.Operator, err = operator.New(operator.Config{
 		Office: f.Office, Operators: f.cfg.Operators, Log: f.cfg.Log,

@@ -10,6 +10,7 @@ import (
 	"ferry/internal/api/live"
 	"ferry/internal/api/routes"
 	"ferry/internal/api/wire"
+	"ferry/internal/chain"
 	"ferry/internal/fault"
 	"ferry/internal/integrator"
 	"ferry/internal/limit"
@@ -127,12 +128,18 @@ func (s liveShow) Points(ctx context.Context, account string) (wire.PointsAccoun
 	return s.rooms.Points(ctx, account)
 }
 
+// cursor is the newest block of a chain that was read.
+func (f *Front) cursor(ctx context.Context, id chain.ID) (chain.Block, error) {
+	t, err := f.db.Track(ctx, id)
+	return t.Cursor, err
+}
+
 // sockets are the live half of the API.
 func (f *Front) sockets(rooms routes.Rooms, gate *access.Gate, lim *limiter) *live.Live {
 	cfg := f.cfg.Live
 	cfg.Log, cfg.Now = f.cfg.Log, time.Now
 	l := live.New(cfg, live.Ports{
-		Hub: f.daemon.Hub, History: f.db, Desk: f.Desk, Down: store.Down,
+		Hub: f.daemon.Hub, History: f.db, Desk: f.Desk, Cursor: f.cursor, Down: store.Down,
 		Access: &liveAccess{limiter: lim, gate: gate, uses: &f.uses}, Show: liveShow{rooms},
 	})
 	lim.exhausted = func(p *access.Principal, err error) {

@@ -152,11 +152,12 @@ func (w *liveWire) hear() message {
 	return message{}
 }
 
-// of is the next message of a type, those before it are passed over.
+// of is the next message of a type, those before it are passed over, and so is how deep
+// a payment is: it comes with blocks, and not by what happens to orders.
 func (w *liveWire) of(kind string) message {
 	w.t.Helper()
 	for {
-		if m := w.hear(); m.Type == kind {
+		if m := w.hear(); m.Type == kind && m.Event != "order.confirmations" {
 			return m
 		} else if m.Type == "error" {
 			w.t.Fatalf("instead of %s: %s", kind, m.raw)

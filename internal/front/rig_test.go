@@ -21,6 +21,7 @@ import (
 	"ferry/internal/front"
 	"ferry/internal/integrator"
 	"ferry/internal/office"
+	"ferry/internal/prices"
 	"ferry/internal/store/pgtest"
 )
 
@@ -67,6 +68,7 @@ type setup struct {
 	database string              // instead of one of the engine's own
 	funding  time.Duration       // instead of the network's own
 	change   func(*front.Config) // after the rig's own settings
+	sources  []prices.Source     // instead of the network's own
 }
 
 // newRig starts a service for one test. Tables whose cases do not disturb one
@@ -104,7 +106,7 @@ func start(engine, dir string, with setup) (*rig, error) {
 	r := &rig{engine: engine, log: &watched{}}
 	var err error
 	r.Dev, err = dev.New(context.Background(), dev.Options{
-		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "1.2.3", Database: with.database, Funding: with.funding,
+		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "1.2.3", Database: with.database, Funding: with.funding, Sources: with.sources,
 		Log: slog.New(slog.NewJSONHandler(r.log, nil)),
 		Change: func(c *front.Config) {
 			r.settings(c)

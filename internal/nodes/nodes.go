@@ -112,7 +112,7 @@ func (c Config) evm(ctx context.Context, keys Signer, f *front.Chain) error {
 	if err != nil {
 		return err
 	}
-	f.Codec, f.Own, f.View, f.Reader, f.Sender = evm.Codec{}, on.Own(order.HotWallet), on, on, on
+	f.Codec, f.Own, f.View, f.Reader, f.Sender, f.Contracts = evm.Codec{}, on.Own(order.HotWallet), on, on, on, on
 	return on.Check(ctx)
 }
 

@@ -25,6 +25,7 @@ const (
 	RevokedKey          = "key.revoked"
 	ResumedChain        = "chain.resumed"
 	HurriedSweep        = "sweep.hurried"
+	ConfirmedPrice      = "price.confirmed"
 )
 
 // Entry is one row of the log of what operators did. Before and After are JSON

@@ -16,6 +16,7 @@ type Office struct {
 	store  Store
 	codecs Codecs
 	sweeps Sweeper // nil where nobody brings deposits home
+	prices Pricer  // nil where nobody judges prices
 	now    func() time.Time
 }
 
@@ -28,6 +29,13 @@ func New(st Store, codecs Codecs, now func() time.Time) *Office {
 func (o *Office) With(s Sweeper) *Office {
 	with := *o
 	with.sweeps = s
+	return &with
+}
+
+// WithPrices is the same office with somebody who judges prices.
+func (o *Office) WithPrices(p Pricer) *Office {
+	with := *o
+	with.prices = p
 	return &with
 }
 

@@ -93,6 +93,33 @@ type Sweeper interface {
 	Hurry(id chain.ID, now time.Time)
 }
 
+// Price is how a symbol stands with those who price it.
+type Price struct {
+	Symbol string
+	Price  string    // dollars of a whole unit; empty where there is none that could be used
+	At     time.Time // of the oldest word that it is made from
+	// Stopped is that it jumped; Next is what is to be confirmed then, or empty.
+	Stopped          bool
+	Next             string
+	Quorum, MinKinds int
+	Words            []Word
+}
+
+// Word is what one source said of a symbol, and why it does not count where it does not.
+type Word struct {
+	Source, Kind string
+	Price        string // in dollars
+	At           time.Time
+	Why          string
+}
+
+// Pricer judges prices.
+type Pricer interface {
+	Prices() []Price
+	// Confirm believes a price that jumped, if it is still the one that was seen.
+	Confirm(symbol, seen string) error
+}
+
 // Codecs read addresses of the families that fees are paid in.
 type Codecs interface {
 	Parse(f chain.Family, text string) (chain.Address, error)

@@ -51,6 +51,12 @@ func noSweeps(id chain.ID) *fault.Error {
 var errNoSweeper = fault.New(fault.Conflict, "sweep_not_possible",
 	"Nobody brings deposits home here; ask the running service, and let its [treasury] table say sweep = true.")
 
+var errNoPricer = fault.New(fault.Conflict, "prices_not_here", "Nobody judges prices here; ask the running service.")
+
+func notStopped(symbol, seen string) *fault.Error {
+	return fault.New(fault.Conflict, "price_not_stopped", "%s is not stopped at %s now; look again, and confirm what it is stopped at.", clip(symbol), clip(seen))
+}
+
 // clip keeps what a caller sent from filling an answer.
 func clip(s string) string {
 	if len(s) > 64 {

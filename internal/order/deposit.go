@@ -23,6 +23,16 @@ type Deposit struct {
 	Lost bool
 }
 
+// InSight are the payments that may still vanish.
+func (o *Order) InSight() (ids []chain.DepositID) {
+	for i := range o.Deposits {
+		if d := &o.Deposits[i]; d.State == DepositPending {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
 // DepositState is what a payment is to its order.
 type DepositState string
 

@@ -179,6 +179,7 @@ func (Cancelled) Key() string      { return "closed" }
 func (e StepAsked) Key() string {
 	return "step_ask:" + strconv.Itoa(e.Index) + "/" + strconv.Itoa(e.N)
 }
+
 func (e StepCalled) Key() string {
 	return "step_call:" + strconv.Itoa(e.Index) + "/" + strconv.Itoa(e.N)
 }

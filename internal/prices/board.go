@@ -66,7 +66,10 @@ type Said struct {
 }
 
 // Drop is a source whose word does not count, and why.
-type Drop struct{ Source, Why string }
+type Drop struct {
+	Source, Why string
+	Kind        Kind
+}
 
 // New makes a board that knows nothing yet.
 func New(cfg Config, sources ...Source) (*Board, error) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ferry/internal/fault"
+	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/prices"
 )
@@ -284,20 +285,20 @@ func TestAStoppedPriceIsBelievedOnceItHeld(t *testing.T) {
 func TestAPersonMayConfirm(t *testing.T) {
 	t.Parallel()
 	b, all := newBoard(t, config(1), "100")
-	if _, err := b.Confirm("BTC"); err == nil {
+	if _, err := b.Confirm("BTC", price(t, "5000")); err == nil {
 		t.Error("a symbol without a price was confirmed")
 	}
 	step(t, b, start)
-	if _, err := b.Confirm("BTC"); err == nil {
+	if _, err := b.Confirm("BTC", price(t, "5000")); err == nil {
 		t.Error("a symbol that is not stopped was confirmed")
 	}
-	if _, err := b.Confirm("ETH"); err == nil {
+	if _, err := b.Confirm("ETH", price(t, "5000")); err == nil {
 		t.Error("a symbol that nobody knows was confirmed")
 	}
 	all[0].say("5000")
 	step(t, b, start.Add(time.Second))
 	must(t, b, start.Add(time.Second), "")
-	if p, err := b.Confirm("BTC"); err != nil || p.String() != "5000" {
+	if p, err := b.Confirm("BTC", price(t, "5000")); err != nil || p.String() != "5000" {
 		t.Fatalf("got %s, %v", p, err)
 	}
 	must(t, b, start.Add(time.Second), "5000")
@@ -308,7 +309,7 @@ func TestAPersonMayConfirm(t *testing.T) {
 	step(t, b, start.Add(41*time.Second))
 	all[0].say("")
 	step(t, b, start.Add(42*time.Second))
-	if p, err := b.Confirm("BTC"); err == nil {
+	if p, err := b.Confirm("BTC", price(t, "5000")); err == nil {
 		t.Errorf("%s was confirmed, which nobody says any more", p)
 	}
 }
@@ -493,4 +494,13 @@ func TestABoardIsReadWhileItIsWritten(t *testing.T) {
 		step(t, b, start)
 	}
 	wg.Wait()
+}
+
+func price(t testing.TB, text string) market.Price {
+	t.Helper()
+	p, err := market.ParsePrice(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

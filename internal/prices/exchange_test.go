@@ -146,7 +146,7 @@ func TestABrokenBookSaysNothing(t *testing.T) {
 				"/products/BTC-USD/ticker": `{"bid":"` + c.bid + `","ask":"` + c.ask + `","time":"2026-01-02T03:04:03Z"}`,
 				"/products/SOL-USD/ticker": recorded(t, "coinbase-sol.json"),
 			}},
-			"kraken": {kraken, map[string]string{krakenAsk: strings.NewReplacer("97102.10000\",\"1\"", c.ask+"\",\"1\"", "97102.00000", c.bid).Replace(recorded(t, "kraken.json"))}},
+			"kraken":  {kraken, map[string]string{krakenAsk: strings.NewReplacer("97102.10000\",\"1\"", c.ask+"\",\"1\"", "97102.00000", c.bid).Replace(recorded(t, "kraken.json"))}},
 			"binance": {binance, map[string]string{binanceAsk: strings.NewReplacer("97090.10000000", c.bid, "97090.11000000", c.ask).Replace(recorded(t, "binance.json"))}},
 		} {
 			got, err := said.make(t, newPlace(t, said.says)).Prices(t.Context(), start)

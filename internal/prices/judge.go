@@ -67,7 +67,7 @@ func (b *Board) inDollars(words []word, known map[string]*Status) []word {
 func (b *Board) weigh(symbol string, words []word, now time.Time) Status {
 	g := b.guards[symbol]
 	s := Status{Symbol: symbol, Guard: g}
-	drop := func(i int, why string) { s.Dropped = append(s.Dropped, Drop{b.sources[i].Name(), why}) }
+	drop := func(i int, why string) { s.Dropped = append(s.Dropped, Drop{b.sources[i].Name(), why, b.sources[i].Kind()}) }
 	fresh := make([]int, 0, len(words))
 	for i, w := range words {
 		switch {
@@ -141,9 +141,9 @@ func (l *line) show(s *Status) {
 	}
 }
 
-// Confirm believes the price of a stopped symbol, and says which that was. It is for
-// a person who looked.
-func (b *Board) Confirm(symbol string) (market.Price, error) {
+// Confirm believes the price of a stopped symbol, if it is the one that was seen. It is
+// for a person who looked.
+func (b *Board) Confirm(symbol string, seen market.Price) (market.Price, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l, ok := b.lines[symbol]
@@ -152,6 +152,8 @@ func (b *Board) Confirm(symbol string) (market.Price, error) {
 		return market.Price{}, fmt.Errorf("prices: %q is not stopped", symbol)
 	case l.next.IsZero():
 		return market.Price{}, fmt.Errorf("prices: %q has no price to confirm; its sources do not agree or do not answer", symbol)
+	case l.next.Cmp(seen) != 0:
+		return market.Price{}, fmt.Errorf("prices: %q is stopped at %s and not at %s", symbol, l.next, seen)
 	}
 	at := l.nextAt
 	*l = line{good: l.next}

@@ -104,3 +104,33 @@ type Standing struct {
 
 // ErrNotReady: a step can not be done yet, or is done.
 var ErrNotReady = errors.New("quote: that step of the bridge is not ready")
+
+// forgotten is how long a transaction may be unknown to every node before it is taken
+// for one that was never sent. It may be named again.
+const forgotten = 10 * time.Minute
+
+// Judge says where a step stands by the receipt of what was said to do it. Confirmed is
+// that it went well for good, and not yet that it did the step.
+func Judge(r chain.Receipt, told Told, now time.Time) (s LegStatus, why string) {
+	switch r.Fate {
+	case chain.Final:
+		return LegConfirmed, ""
+	case chain.Reverted:
+		return LegFailed, "the transaction " + string(told.Tx) + " reverted"
+	case chain.Missing:
+		if now.Sub(told.At) > forgotten {
+			return LegFailed, "no node knows the transaction " + string(told.Tx)
+		}
+	}
+	return LegSubmitted, ""
+}
+
+// Last is the transaction that was last said to do a step.
+func (t Trip) Last(leg string) (Told, bool) {
+	for i := len(t.Told) - 1; i >= 0; i-- {
+		if t.Told[i].Leg == leg {
+			return t.Told[i], true
+		}
+	}
+	return Told{}, false
+}

@@ -68,7 +68,7 @@ func New(ctx context.Context, c config.Config, o Options) (s *Service, err error
 	if err != nil {
 		return s, err
 	}
-	sources, err := sourcesOf(c)
+	sources, err := sourcesOf(c, chains)
 	if err != nil {
 		return s, err
 	}

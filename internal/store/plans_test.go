@@ -106,7 +106,7 @@ func TestNoQueryReadsAWholeTable(t *testing.T) {
 	defer pg.Close()
 	checked := 0
 	texts := statements(t)
-	for name, m := range map[string]*many{"Among": ordersAmong, "Moves": moves, "WakeMoves": wakeMoves, "UsedKeys": usedKeys, "Deposit": depositAddresses, "Held": reservationsAmong, "Moments": momentsAmong} {
+	for name, m := range map[string]*many{"Among": ordersAmong, "Moves": moves, "WakeMoves": wakeMoves, "UsedKeys": usedKeys, "Deposit": depositAddresses, "Held": reservationsAmong, "Moments": momentsAmong, "Depths": depthsAmong} {
 		for i, text := range m.texts {
 			texts[fmt.Sprintf("sqlOrders%s%d", name, i)] = text
 		}

@@ -8,7 +8,7 @@ import (
 // body is what is shown of an event or a snapshot, whoever it was written for.
 type body struct {
 	Type       string    `json:"type"`
-	Seq        int64     `json:"seq"`
+	Seq        *int64    `json:"seq"` // null where it is of no log
 	Event      string    `json:"event"`
 	OccurredAt time.Time `json:"occurredAt"`
 	Integrator string    `json:"integratorId"`

@@ -38,6 +38,11 @@ var (
 	attributesContract = must("L1Block")
 	passerContract     = must("L2ToL1MessagePasser")
 	feesContract       = must("GasPriceOracle")
+	portal2Contract    = must("OptimismPortal2")
+	factory2Contract   = must("DisputeGameFactory")
+	registryContract   = must("AnchorStateRegistry")
+	bondsContract      = must("DelayedWETH")
+	gameContract       = must("FaultDisputeGame")
 )
 
 // must reads a contract that is part of the program.

@@ -17,12 +17,18 @@ type Terms struct {
 	GasLimit uint64
 	// Born is the time of its first block.
 	Born uint64
+	// Chain is its number.
+	Chain uint64
+	// Games is that its state is told in games that others may win, as public rollups do
+	// now, and not to an oracle, as they did before.
+	Games bool
 }
 
 // Addresses are the contracts of a rollup on the chain below.
 type Addresses struct {
 	Guard     common.Address `json:"superchainConfig"`
-	Oracle    common.Address `json:"l2OutputOracle"`
+	Oracle    common.Address `json:"l2OutputOracle"`     // or
+	Games     common.Address `json:"disputeGameFactory"` // and not both
 	System    common.Address `json:"systemConfig"`
 	Portal    common.Address `json:"optimismPortal"`
 	Messenger common.Address `json:"l1CrossDomainMessenger"`
@@ -32,7 +38,7 @@ type Addresses struct {
 // What the plan below does first, in this order.
 const (
 	atGuard = iota
-	atOracle
+	atTold  // the oracle, or the factory of games
 	atSystem
 	atPortal
 	atMessenger
@@ -41,12 +47,16 @@ const (
 )
 
 // AddressesOf are the contracts that an account makes whose first transactions are Plan.
-func AddressesOf(deployer common.Address) Addresses {
+func AddressesOf(deployer common.Address, games bool) Addresses {
 	at := func(n uint64) common.Address { return crypto.CreateAddress(deployer, n) }
-	return Addresses{
-		Guard: at(atGuard), Oracle: at(atOracle), System: at(atSystem),
+	a := Addresses{
+		Guard: at(atGuard), Oracle: at(atTold), System: at(atSystem),
 		Portal: at(atPortal), Messenger: at(atMessenger), Bridge: at(atBridge),
 	}
+	if games {
+		a.Games, a.Oracle = a.Oracle, common.Address{}
+	}
+	return a
 }
 
 // Step is a transaction of the plan; without To it makes a contract.
@@ -67,30 +77,63 @@ const (
 // behind them, and their first calls. The step at place n has nonce n, so whoever died in
 // the middle goes on where the nonce says.
 func Plan(deployer common.Address, t Terms) []Step {
-	a := AddressesOf(deployer)
-	var plan []Step
-	for range parts {
-		plan = append(plan, Step{Data: append(append([]byte{}, proxyContract.Code...), proxyContract.pack("", deployer)...), Gas: gasDeploy})
-	}
-	behind := [parts]Contract{guardContract, oracleContract, systemContract, portalContract, messengerContract, bridgeContract}
-	for _, c := range behind {
-		plan = append(plan, Step{Data: append(append([]byte{}, c.Code...), c.pack("")...), Gas: gasDeploy})
+	a := AddressesOf(deployer, t.Games)
+	behind := [parts]Step{
+		atGuard: deploy(guardContract), atTold: deploy(oracleContract), atSystem: deploy(systemContract),
+		atPortal: deploy(portalContract), atMessenger: deploy(messengerContract), atBridge: deploy(bridgeContract),
 	}
 	first := [parts][]byte{
-		guardContract.pack("initialize", deployer, false),
-		oracleContract.pack("initialize", num(t.Every), num(1), num(0), num(t.Born), deployer, deployer, num(t.Challenge)),
-		systemFirst(deployer, a, t),
-		portalContract.pack("initialize", a.Oracle, a.System, a.Guard),
-		messengerContract.pack("initialize", a.Guard, a.Portal, a.System),
-		bridgeContract.pack("initialize", a.Messenger, a.Guard, a.System),
+		atGuard:     guardContract.pack("initialize", deployer, false),
+		atTold:      oracleContract.pack("initialize", num(t.Every), num(1), num(0), num(t.Born), deployer, deployer, num(t.Challenge)),
+		atSystem:    systemFirst(deployer, a, t),
+		atPortal:    portalContract.pack("initialize", a.Oracle, a.System, a.Guard),
+		atMessenger: messengerContract.pack("initialize", a.Guard, a.Portal, a.System),
+		atBridge:    bridgeContract.pack("initialize", a.Messenger, a.Guard, a.System),
+	}
+	if t.Games {
+		behind[atTold], behind[atPortal] = deploy(factory2Contract), deploy(portal2Contract, num(t.Challenge), num(t.airGap()))
+		first[atTold] = factory2Contract.pack("initialize", deployer)
+		first[atPortal] = portal2Contract.pack("initialize", a.Games, a.System, a.Guard, gameType)
+	}
+	p := &planning{deployer: deployer}
+	for range parts {
+		p.add(deploy(proxyContract, deployer))
+	}
+	for _, s := range behind {
+		p.add(s)
 	}
 	for i, data := range first {
-		to, code := crypto.CreateAddress(deployer, uint64(i)), crypto.CreateAddress(deployer, uint64(parts+i)) //nolint:gosec // small
-		plan = append(plan, Step{To: &to, Data: proxyContract.pack("upgradeToAndCall", code, data), Gas: gasCall})
+		p.put(crypto.CreateAddress(deployer, uint64(i)), crypto.CreateAddress(deployer, uint64(parts+i)), data) //nolint:gosec // small
 	}
 	// Coins that the rollup has from its first block came from nowhere; without a gift
 	// to the portal they could be withdrawn and not be paid out.
-	return append(plan, Step{To: &a.Portal, Data: portalContract.pack("donateETH"), Value: Gift(), Gas: gasCall})
+	p.add(Step{To: &a.Portal, Data: portalContract.pack("donateETH"), Value: Gift(), Gas: gasCall})
+	if t.Games {
+		p.games(a, t)
+	}
+	return p.steps
+}
+
+// planning is a plan that is being made.
+type planning struct {
+	deployer common.Address
+	steps    []Step
+}
+
+// add adds a step, and says which contract it makes, if it does.
+func (p *planning) add(s Step) common.Address {
+	p.steps = append(p.steps, s)
+	return crypto.CreateAddress(p.deployer, uint64(len(p.steps)-1))
+}
+
+// put puts code behind a proxy and makes the first call of it.
+func (p *planning) put(proxy, code common.Address, first []byte) {
+	p.add(Step{To: &proxy, Data: proxyContract.pack("upgradeToAndCall", code, first), Gas: gasCall})
+}
+
+// deploy is a step that makes a contract.
+func deploy(c Contract, args ...any) Step {
+	return Step{Data: append(append([]byte{}, c.Code...), c.pack("", args...)...), Gas: gasDeploy}
 }
 
 // Gift is what stands behind the coins that a rollup begins with.
@@ -122,7 +165,7 @@ func systemFirst(deployer common.Address, a Addresses, t Terms) []byte {
 	}
 	none := common.Address{}
 	return systemContract.pack("initialize", deployer, uint32(0), uint32(0), common.BytesToHash(deployer[:]), t.GasLimit, deployer, m, none,
-		addresses{L1CrossDomainMessenger: a.Messenger, L1StandardBridge: a.Bridge, OptimismPortal: a.Portal})
+		addresses{L1CrossDomainMessenger: a.Messenger, L1StandardBridge: a.Bridge, DisputeGameFactory: a.Games, OptimismPortal: a.Portal})
 }
 
 func num(n uint64) *big.Int { return new(big.Int).SetUint64(n) }

@@ -18,7 +18,7 @@ Every message of a client has a type and an id of its own choice; the answer rep
 
 On a channel with durable numbers seq rises by the log of what is followed: for one order it is the order's own version, for a session and an integration the number in the integration's log. Keep the last seq you have worked on. After a lost connection subscribe again with after: everything behind that number is sent, and then what is new, without a gap. Without after a snapshot comes first, and events go on behind its seq.
 
-An event is told at least once, in the order of its number: drop what is not above the last seq you have. eventId is the same for the same event wherever it is told. If what was missed can no longer be told, resync_required comes and a snapshot behind it. An event is told only after what it tells of was committed: a read over HTTP after it never shows an older state. On other channels seq counts within the subscription and nothing is sent again.
+An event is told at least once, in the order of its number: drop what is not above the last seq you have. eventId is the same for the same event wherever it is told. If what was missed can no longer be told, resync_required comes and a snapshot behind it. An event is told only after what it tells of was committed: a read over HTTP after it never shows an older state. order.confirmations alone has no number, on any channel: its seq is null, it is not sent again, and the seq you keep stays. On other channels seq counts within the subscription and nothing is sent again.
 
 # Who may follow what
 

@@ -260,7 +260,7 @@ func TestWhatIsToldIsHeldToTheContract(t *testing.T) {
 	t.Parallel()
 	_, doc := built(t)
 	check := contracttest.NewLive(t, doc.JSON)
-	event := string(check.Examples("orderEvent")[0])
+	event, depth := string(check.Examples("orderEvent")[0]), string(check.Examples("confirmationsEvent")[0])
 	for _, c := range []struct {
 		channel, text string
 		want          bool
@@ -268,6 +268,11 @@ func TestWhatIsToldIsHeldToTheContract(t *testing.T) {
 		{"order", event, true},
 		{"session", event, true}, // it tells the same
 		{"status", event, false},
+		{"order", depth, true},
+		{"session", depth, true},
+		{"integrator_orders", depth, false}, // it has its log, and nothing else
+		{"order", strings.Replace(depth, `"seq":null`, `"seq":"8"`, 1), false},
+		{"order", strings.Replace(event, `"seq":8`, `"seq":null`, 1), false},
 		{"", event, false},
 		{"order", strings.Replace(event, `"seq":8`, `"seq":"8"`, 1), false},
 		{"order", strings.Replace(event, `"order.status_changed"`, `"order.vanished"`, 1), false},

@@ -7,7 +7,9 @@
 // once. Whoever may not see an order gets the same refusal as for one that is missing.
 // A client that does not keep up is told to begin anew and cut; nobody waits for it.
 // Keys are looked at again all the time, and a connection whose key is no longer good
-// ends.
+// ends. How deep payments are is looked at once for each block and order, whoever
+// follows it, only while one may still vanish, and it is told to nobody but those who
+// are told of the order itself; it is read where an order that is read takes it from.
 //
 // It must never put a secret into a message, a log or an error, and it decides nothing
 // about orders.

@@ -37,12 +37,14 @@ func (c *conn) followOrder(a *asking) error {
 			return nil
 		}
 		if m.After != nil && int64(*m.After) <= o.Version {
+			s.minds(&o)
 			return s.goOn(a, int64(*m.After), o.Version)
 		}
 		// What it is now, which is not before what was heard of it meanwhile.
 		if o, _, err = c.live.ports.Desk.Read(c.live.running, string(o.ID), by); err != nil {
 			return c.abandon(s, err)
 		}
+		s.minds(&o)
 		return s.beginAt(a, m.After, o.Version, func() any {
 			return wire.OrderSnapshot{
 				Type: "snapshot", SubscriptionID: s.id, Seq: int(o.Version),
@@ -135,6 +137,7 @@ func (c *conn) beginSession(a *asking, s *sub, m *wire.SubscribeSession, group s
 		e := &newest[i]
 		head = max(head, e.InSession())
 		if s.log.right(e) != access.None {
+			s.minds(e.Now)
 			shown.Orders = append(shown.Orders, ports.Show.Order(e.Now, access.Act, c.live.cfg.Now()))
 		}
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	UsageEvery, StatusEvery time.Duration
 	// PublicEvery is how often totals, activity and points are looked at: 10 s.
 	PublicEvery time.Duration
+	// DepthEvery is how often it is looked whether chains that somebody waits for have
+	// another block: 1 s.
+	DepthEvery time.Duration
 	// KeyEvery is how often keys of open connections are looked at again: 5 s.
 	KeyEvery time.Duration
 	// Replays is how many logs are read at once: 32.
@@ -53,6 +56,7 @@ func (c Config) filled() Config {
 	c.UsageEvery = cmp.Or(c.UsageEvery, 5*time.Second)
 	c.StatusEvery = cmp.Or(c.StatusEvery, 2*time.Second)
 	c.PublicEvery = cmp.Or(c.PublicEvery, 10*time.Second)
+	c.DepthEvery = cmp.Or(c.DepthEvery, time.Second)
 	c.KeyEvery = cmp.Or(c.KeyEvery, 5*time.Second)
 	c.Replays = cmp.Or(c.Replays, 32)
 	c.Socket.FramesPerMinute = cmp.Or(c.Socket.FramesPerMinute, 120)
@@ -80,6 +84,7 @@ type Live struct {
 	replays chan struct{}
 	bodies  bodies
 	public  public
+	deep    deep
 
 	mu     sync.Mutex
 	open   map[string]int         // connections by whose they are
@@ -180,6 +185,7 @@ func (l *Live) Run(ctx context.Context) error {
 		{l.cfg.KeyEvery, l.lookAtKeys},
 		{l.cfg.UsageEvery, l.tellUsage},
 		{l.cfg.StatusEvery, l.tellStatus},
+		{l.cfg.DepthEvery, l.tellDepths},
 		{l.cfg.PublicEvery, l.tellStats},
 		{l.cfg.PublicEvery, l.tellActivity},
 		{l.cfg.PublicEvery, l.tellPoints},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,16 @@ type world struct {
 	log    []feed.Entry
 	heards map[feed.Listener]bool
 	items  []wire.ActivityItem
+	sight
+}
+
+// sight is what the made-up order was paid with, and the chain that it is on.
+type sight struct {
+	deposits   []order.Deposit
+	in, head   uint64 // blocks: of the payment, and the newest
+	asked      int    // how often it was asked for the newest block
+	looks      [][]order.ID
+	unreadable error
 }
 
 func (w *world) Listen(_ feed.Topic, who feed.Listener) (int64, func()) {
@@ -56,17 +67,23 @@ func (w *world) happen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := int64(len(w.log) + 1)
-	e := feed.Entry{Seq: n, Order: "ord_1", Version: n, Event: "refund_address_given", State: order.Awaiting, Now: &order.Order{ID: "ord_1", Version: n}}
+	e := feed.Entry{Seq: n, Order: "ord_1", Version: n, Event: "refund_address_given", State: order.Awaiting, Now: w.order(n)}
 	w.log = append(w.log, e)
 	for who := range w.heards {
 		who.Heard(&e)
 	}
 }
 
+func (w *world) order(version int64) *order.Order {
+	o := &order.Order{ID: "ord_1", Version: version, Deposits: slices.Clone(w.deposits)}
+	o.Quote.Give.Chain, o.Quote.Shown.Confirmations = "sim:a", 6
+	return o
+}
+
 func (w *world) Read(context.Context, string, desk.Seeker) (order.Order, access.Right, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return order.Order{ID: "ord_1", Version: int64(len(w.log))}, access.Act, nil
+	return *w.order(int64(len(w.log))), access.Act, nil
 }
 
 func (w *world) OrderLog(_ context.Context, _ order.ID, after int64, n int) ([]feed.Entry, error) {
@@ -114,7 +131,7 @@ type room struct {
 func newRoom(t *testing.T, cfg Config) *room {
 	t.Helper()
 	w := &world{heards: map[feed.Listener]bool{}}
-	l := New(cfg, Ports{Hub: w, History: w, Desk: w, Access: open{}, Show: w})
+	l := New(cfg, Ports{Hub: w, History: w, Desk: w, Access: open{}, Show: w, Cursor: w.cursor})
 	l.begin.Do(func() { l.server = socket.New(l.cfg.Socket, l) })
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)

@@ -7,6 +7,7 @@ import (
 	"ferry/internal/access"
 	"ferry/internal/api"
 	"ferry/internal/api/wire"
+	"ferry/internal/chain"
 	"ferry/internal/desk"
 	"ferry/internal/feed"
 	"ferry/internal/order"
@@ -23,6 +24,9 @@ type Desk interface {
 	Read(ctx context.Context, text string, by desk.Seeker) (order.Order, access.Right, error)
 	Right(o *order.Order, by desk.Seeker) access.Right
 	Group(session string) string
+	// Depths are how many blocks stand on and with the payments of orders that may still
+	// vanish, as orders that are read show it.
+	Depths(ctx context.Context, orders ...*order.Order) (map[chain.DepositID]uint64, error)
 }
 
 // Access says who somebody is, and takes what they do from their allowances.
@@ -67,6 +71,8 @@ type Ports struct {
 	Desk    Desk
 	Access  Access
 	Show    Show
+	// Cursor is the newest block of a chain that was read; zero before the first.
+	Cursor func(ctx context.Context, id chain.ID) (chain.Block, error)
 	// Down reports whether an error is that the database does not answer.
 	Down func(error) bool
 }

@@ -12,6 +12,7 @@ import (
 	"ferry/internal/api/socket"
 	"ferry/internal/api/wire"
 	"ferry/internal/feed"
+	"ferry/internal/order"
 )
 
 // sub is one subscription.
@@ -33,6 +34,8 @@ type sub struct {
 	// account is what was told last of the points of an address.
 	account wire.PointsAccount
 	states  map[string]string // of chains, as they were told last
+	// depths are what was told last of payments in sight, by the orders that have some.
+	depths map[order.ID]string
 }
 
 // log is what a subscription follows.
@@ -84,6 +87,7 @@ func (s *sub) tell(e *feed.Entry) {
 			s.over = true // it is gone, or too slow: nothing may come after what is missing
 			return
 		}
+		s.mind(e.Now)
 	}
 	s.told.Store(n)
 }
@@ -152,6 +156,10 @@ func (s *sub) end() {
 	s.over, s.live = true, true
 	leave, cancel := s.leave, s.cancel
 	s.leave = nil
+	for id := range s.depths {
+		s.conn.live.deep.leave(s, id)
+	}
+	s.depths = nil
 	s.mu.Unlock()
 	if leave != nil {
 		leave()

@@ -63,6 +63,7 @@ func Messages() []contract.Message {
 		out("statsSnapshot", "stats", "The totals as they are", wire.StatsSnapshot{}),
 		out("pointsSnapshot", "points", "What the address has", wire.PointsSnapshot{}),
 		with("session", out("orderEvent", "order", "An order changed, for its owner", wire.OrderEvent{})),
+		with("session", out("confirmationsEvent", "order", "A payment in sight is deeper than it was, for the order's owner", wire.ConfirmationsEvent{})),
 		out("integratorEvent", "integrator_orders", "An order changed, for its integrator", wire.IntegratorEvent{}),
 		out("usageEvent", "integrator_usage", "Limits of the integration", wire.UsageEvent{}),
 		out("quoteEvent", "quote", "A new price", wire.QuoteEvent{}),

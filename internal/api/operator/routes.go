@@ -74,6 +74,8 @@ var routes = map[string]map[string]action{
 	"/halts/{id}/resume":         {http.MethodPost: answers(resumeChain)},
 	"/queue":                     {http.MethodGet: answers(listQuestions)},
 	"/sweep":                     {http.MethodGet: answers(listUnswept), http.MethodPost: answers(sweep)},
+	"/prices":                    {http.MethodGet: answers(listPrices)},
+	"/prices/{id}/confirm":       {http.MethodPost: answers(confirmPrice)},
 	"/integrators/{id}/webhooks": {http.MethodGet: answers(listWebhooks)},
 }
 

@@ -45,7 +45,9 @@ func (r Rooms) acted(c *api.Call, do func(id string, by desk.Seeker) (order.Orde
 		if err != nil {
 			return nil, err
 		}
-		return r.view(c, o, access.Act), nil
+		// What was asked for is done: that how deep a payment is cannot be read does not undo it.
+		depths, _ := r.Desk.Depths(c.Context(), &o)
+		return r.view(o, access.Act, depths), nil
 	})
 }
 

@@ -110,7 +110,7 @@ func (r Rooms) made(c *api.Call, made desk.Created) wire.Order {
 		c.SetHeader("Idempotency-Replayed", "true")
 	}
 	c.SetHeader("Location", "/v2/orders/"+string(made.Order.ID))
-	out := r.view(c, made.Order, access.Act)
+	out := r.view(made.Order, access.Act, nil)
 	out.SessionID = made.Session.Reveal()
 	return out
 }

@@ -66,9 +66,16 @@ func (r Rooms) list(c *api.Call) (any, error) {
 			r.Failed(&c.Who, c.Now)
 		}
 		goOn(c, next, wire.ByCreation)
-		out := wire.Orders{Orders: []wire.Order{}}
+		out, all := wire.Orders{Orders: []wire.Order{}}, make([]*order.Order, len(found))
+		for i := range found {
+			all[i] = &found[i]
+		}
+		depths, err := r.Desk.Depths(c.Context(), all...)
+		if err != nil {
+			return nil, err
+		}
 		for _, o := range found {
-			out.Orders = append(out.Orders, r.view(c, o, access.Act))
+			out.Orders = append(out.Orders, r.view(o, access.Act, depths))
 		}
 		return out, nil
 	})
@@ -80,7 +87,11 @@ func (r Rooms) read(c *api.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.view(c, o, right), nil
+		depths, err := r.Desk.Depths(c.Context(), &o)
+		if err != nil {
+			return nil, err
+		}
+		return r.view(o, right, depths), nil
 	})
 }
 

@@ -108,9 +108,9 @@ func (r Rooms) guarded(c *api.Call, do func(desk.Seeker) (any, error)) (any, err
 	return out, err
 }
 
-// view is how an order is shown.
-func (r Rooms) view(c *api.Call, o order.Order, right access.Right) wire.Order {
-	return wire.OrderOf(o, wire.View{Atlas: r.Atlas, Right: right, Now: r.Now(), Show: r.Show, URI: r.URI})
+// view is how an order is shown, with how deep its payments are where that is known.
+func (r Rooms) view(o order.Order, right access.Right, depths map[chain.DepositID]uint64) wire.Order {
+	return wire.OrderOf(o, wire.View{Atlas: r.Atlas, Right: right, Now: r.Now(), Show: r.Show, URI: r.URI, Depths: depths})
 }
 
 // place reads where a page goes on.

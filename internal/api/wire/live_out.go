@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"ferry/internal/chain"
+	"ferry/internal/order"
+)
+
 // What the server says on the live socket.
 
 // Welcome answers hello.
@@ -114,9 +119,48 @@ type OrderEvent struct {
 	SubscriptionID string      `json:"subscriptionId" example:"s1"`
 	Seq            int         `json:"seq" doc:"Durable: the order's own number, in the channel session that of the integration's log. Ask for what came after it." example:"8"`
 	EventID        string      `json:"eventId" doc:"The same for the same event wherever it is told." example:"evt_0123456789ABCDEFGHJKMNPQRS"`
-	Event          string      `json:"event" enum:"order.created,order.status_changed,order.deposit_seen,order.deposit_confirmed,order.held,order.requote_available,order.payout_sent,order.refund_started,order.refund_sent,order.recovery_changed,order.delayed,order.fee_status_changed" example:"order.status_changed"`
+	Event          string      `json:"event" enum:"order.created,order.status_changed,order.deposit_seen,order.deposit_confirmed,order.held,order.requote_available,order.step_changed,order.payout_sent,order.refund_started,order.refund_sent,order.recovery_changed,order.delayed,order.fee_status_changed" example:"order.status_changed"`
 	OccurredAt     Time        `json:"occurredAt" example:"2026-01-01T00:05:00.000Z"`
 	Data           OrderChange `json:"data"`
+}
+
+// ConfirmationsEvent says how deep the payments of an order are buried that may still
+// vanish. It is in no log: one for each block would make logs grow with chains.
+type ConfirmationsEvent struct {
+	Type           string        `json:"type" enum:"event" example:"event"`
+	SubscriptionID string        `json:"subscriptionId" example:"s1"`
+	Seq            *int          `json:"seq" doc:"Always null: it has no number, is never sent again, and changes nothing about the number you keep." example:"null"`
+	EventID        string        `json:"eventId" example:"evt_0123456789ABCDEFGHJKMNPQRS"`
+	Event          string        `json:"event" enum:"order.confirmations" example:"order.confirmations"`
+	OccurredAt     Time          `json:"occurredAt" doc:"When it was looked." example:"2026-01-01T00:05:00.000Z"`
+	Data           Confirmations `json:"data"`
+}
+
+// Confirmations are how deep payments of an order are.
+type Confirmations struct {
+	OrderID  string         `json:"orderId" example:"ord_0123456789ABCDEFGHJKMNPQRS"`
+	Version  int            `json:"version" doc:"Of the order whose payments they are; it does not rise by this." example:"2"`
+	Deposits []DepositDepth `json:"deposits" doc:"All that may still vanish, and no others."`
+}
+
+// DepositDepth is how deep a payment is.
+type DepositDepth struct {
+	TxHash                string `json:"txHash" example:"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"`
+	Confirmations         int    `json:"confirmations" doc:"How many blocks stand on and with its own; 0 while it is in none. It falls where a chain takes blocks back." example:"1"`
+	RequiredConfirmations int    `json:"requiredConfirmations" doc:"As in the order. A payment of more value than was quoted may need more." example:"2"`
+}
+
+// ConfirmationsOf are those of an order, as the order itself shows them.
+func ConfirmationsOf(o *order.Order, depths map[chain.DepositID]uint64) Confirmations {
+	c := Confirmations{OrderID: string(o.ID), Version: int(o.Version), Deposits: []DepositDepth{}}
+	for _, d := range o.Deposits {
+		if d.State == order.DepositPending {
+			c.Deposits = append(c.Deposits, DepositDepth{
+				TxHash: string(d.Tx), Confirmations: int(depths[d.ID]), RequiredConfirmations: int(o.Quote.Shown.Confirmations),
+			})
+		}
+	}
+	return c
 }
 
 // OrderChange is what happened to an order, and the order after it.

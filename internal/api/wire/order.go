@@ -146,6 +146,7 @@ type OrderDeposit struct {
 	TxHash                string  `json:"txHash" example:"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"`
 	Token                 string  `json:"token" doc:"native, or the token's address." example:"native"`
 	Amount                Amount  `json:"amount" example:"100000"`
+	Confirmations         *int    `json:"confirmations" doc:"How many blocks stand on and with its own, while it may still vanish. null once it is final or gone, and in live events and snapshots: there order.confirmations tells it." example:"0"`
 	RequiredConfirmations int     `json:"requiredConfirmations" example:"1"`
 	SeenAt                Time    `json:"seenAt" example:"2026-01-01T00:05:00.000Z"`
 	State                 string  `json:"state" enum:"pending,dropped,counted,detected,awaiting_refund_address,refunding,refunded,dust,manual" doc:"pending may still vanish; counted is part of the order; the rest is in recovery." example:"pending"`
@@ -241,7 +242,9 @@ type View struct {
 	Now   time.Time
 	// Show writes an address as people know it, URI a link for wallets.
 	Show func(id chain.ID, a chain.Address) string
-	URI  func(x chain.Asset, to chain.Address, n money.Amount) string
+	// Depths are how deep payments are that may still vanish; nil is not known.
+	Depths map[chain.DepositID]uint64
+	URI    func(x chain.Asset, to chain.Address, n money.Amount) string
 }
 
 // OrderOf is an order as it may be seen.
@@ -263,7 +266,7 @@ func OrderOf(o order.Order, v View) Order {
 		w.SlippagePercent = &s
 	}
 	for _, d := range o.Deposits {
-		w.Deposits = append(w.Deposits, depositOf(d, o))
+		w.Deposits = append(w.Deposits, depositOf(d, o, v.Depths))
 	}
 	charged := q.Fee != nil && !q.Fee.Skipped
 	if charged {

@@ -49,10 +49,14 @@ func actualOf(o order.Order) (a Actual) {
 	return a
 }
 
-func depositOf(d order.Deposit, o order.Order) OrderDeposit {
+func depositOf(d order.Deposit, o order.Order, depths map[chain.DepositID]uint64) OrderDeposit {
 	w := OrderDeposit{
 		TxHash: string(d.Tx), Token: desk.TokenName(d.Asset), Amount: Amount{d.Amount},
 		RequiredConfirmations: int(o.Quote.Shown.Confirmations), SeenAt: Time{d.SeenAt}, State: string(d.State),
+	}
+	if d.State == order.DepositPending && depths != nil {
+		n := int(depths[d.ID])
+		w.Confirmations = &n
 	}
 	if d.Why != "" {
 		w.Issue = text(string(d.Why))
@@ -99,7 +103,7 @@ func recoveryOf(o order.Order) *Recovery {
 	r := &Recovery{Status: string(status), Deposits: []OrderDeposit{}}
 	for _, d := range o.Deposits {
 		if d.State.Recovering() {
-			r.Deposits = append(r.Deposits, depositOf(d, o))
+			r.Deposits = append(r.Deposits, depositOf(d, o, nil))
 		}
 	}
 	return r

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"ferry/internal/chain"
 	"ferry/internal/order"
 )
 
@@ -56,6 +57,34 @@ func TestEveryStateIsShown(t *testing.T) {
 	} {
 		if n := nextOf(c.o); n.Kind != c.kind || n.By != c.by {
 			t.Errorf("%+v: got %s by %s, want %s by %s", c.o.Hold, n.Kind, n.By, c.kind, c.by)
+		}
+	}
+}
+
+// TestOnlyAPaymentInSightHasConfirmations: it may be in no block, and where nobody looked
+// it is not said to be.
+func TestOnlyAPaymentInSightHasConfirmations(t *testing.T) {
+	t.Parallel()
+	deep := map[chain.DepositID]uint64{"d": 3}
+	for _, c := range []struct {
+		state  order.DepositState
+		depths map[chain.DepositID]uint64
+		want   int // -1 is null
+	}{
+		{order.DepositPending, deep, 3},
+		{order.DepositPending, map[chain.DepositID]uint64{}, 0},
+		{order.DepositPending, nil, -1},
+		{order.DepositCounted, deep, -1},
+		{order.DepositDrop, deep, -1},
+		{order.Detected, deep, -1},
+	} {
+		got := depositOf(order.Deposit{ID: "d", State: c.state}, order.Order{}, c.depths).Confirmations
+		if (got == nil) != (c.want < 0) || got != nil && *got != c.want {
+			t.Errorf("%s with %v: %v, want %d", c.state, c.depths, got, c.want)
+		}
+		told := ConfirmationsOf(&order.Order{ID: "o", Deposits: []order.Deposit{{ID: "d", State: c.state}}}, c.depths)
+		if sight := c.state == order.DepositPending; sight != (len(told.Deposits) == 1) || sight && c.want >= 0 && told.Deposits[0].Confirmations != c.want {
+			t.Errorf("%s with %v: told %+v", c.state, c.depths, told)
 		}
 	}
 }

@@ -51,6 +51,7 @@ func Run(t *testing.T, open Open) {
 		{"orders of an integrator", attributed},
 		{"orders of an integrator by their last change", updated},
 		{"the cursor moves only from where it is", cursorStale},
+		{"payments are as deep as their blocks", depthsFollow},
 		{"a deposit is seen, mined, ripe and told", depositStages},
 		{"a mempool forgets", glimpseDrops},
 		{"a rewind takes deposits back", rewindSeen},

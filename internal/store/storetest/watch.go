@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -19,6 +20,11 @@ func (b *bench) untold() []watch.Sight {
 func (b *bench) unripe() []watch.Sight {
 	b.Helper()
 	return must[[]watch.Sight](b.T)(b.db.Unripe(b.Context(), give))
+}
+
+func (b *bench) depths(ids ...chain.DepositID) map[chain.DepositID]uint64 {
+	b.Helper()
+	return must[map[chain.DepositID]uint64](b.T)(b.db.Depths(b.Context(), ids))
 }
 
 func (b *bench) track() watch.Track {
@@ -103,6 +109,31 @@ func depositStages(t *testing.T, b *bench) {
 	ok(t, b.db.Told(t.Context(), d.ID, watch.Point{}, first.Now))
 	same(t, len(b.untold()), 0)
 	same(t, must[store.Counts](t)(b.db.Counts(t.Context())).Deposits, int64(1))
+}
+
+func depthsFollow(t *testing.T, b *bench) {
+	type depths = map[chain.DepositID]uint64
+	o := b.create()
+	d, e := deposit(o, "d", 10), deposit(o, "e", 20)
+	same(t, b.depths(), depths{})
+	ok(t, b.db.Glimpse(t.Context(), give, []chain.Deposit{d}, start))
+	same(t, b.depths(d.ID, e.ID), depths{}) // in a mempool, and nowhere
+	b.advance(chain.Block{}, block(10, "a"), d)
+	same(t, b.depths(d.ID, e.ID), depths{d.ID: 1})
+	b.advance(block(10, "a"), block(12, "a"), e) // heights may have gaps
+	same(t, b.depths(d.ID, e.ID), depths{d.ID: 2, e.ID: 1})
+	b.advance(block(12, "a"), block(13, "a"))
+	same(t, b.depths(e.ID), depths{e.ID: 2})
+	for _, s := range b.unripe() { // as the watcher counts them
+		same(t, b.depths(s.Deposit.ID), depths{s.Deposit.ID: s.Depth})
+	}
+	ok(t, b.db.Rewind(t.Context(), give, block(13, "a"), block(10, "a"), start))
+	same(t, b.depths(d.ID, e.ID), depths{d.ID: 1})
+	many := []chain.DepositID{d.ID}
+	for n := range 200 {
+		many = append(many, chain.DepositID("none "+strconv.Itoa(n)))
+	}
+	same(t, b.depths(append(many, e.ID)...), depths{d.ID: 1})
 }
 
 func glimpseDrops(t *testing.T, b *bench) {

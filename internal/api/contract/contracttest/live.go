@@ -17,8 +17,9 @@ import (
 type LiveChecker struct {
 	schemas  map[string]*jsonschema.Schema // by message
 	examples map[string][]json.RawMessage
-	types    map[string]string // what the type of a message always is
-	own      []string          // what the server says that is of no channel
+	types    map[string]string   // what the type of a message always is
+	events   map[string][]string // what events it may be; none is any
+	own      []string            // what the server says that is of no channel
 	tells    map[string][]string
 }
 
@@ -44,7 +45,7 @@ type liveDocument struct {
 			Examples []struct{ Payload json.RawMessage }
 		}
 		Schemas map[string]struct {
-			Properties struct{ Type struct{ Enum []string } }
+			Properties struct{ Type, Event struct{ Enum []string } }
 		}
 	}
 }
@@ -67,7 +68,7 @@ func NewLive(t testing.TB, document []byte) *LiveChecker {
 	if err != nil {
 		t.Fatalf("the live contract cannot be read: %v", err)
 	}
-	l := &LiveChecker{schemas: map[string]*jsonschema.Schema{}, examples: map[string][]json.RawMessage{}, types: map[string]string{}, tells: map[string][]string{}}
+	l := &LiveChecker{schemas: map[string]*jsonschema.Schema{}, examples: map[string][]json.RawMessage{}, types: map[string]string{}, events: map[string][]string{}, tells: map[string][]string{}}
 	for name, m := range doc.Components.Messages {
 		if l.schemas[name], err = c.Compile(at + "#/components/messages/" + name + "/payload"); err != nil {
 			t.Fatalf("the schema of %s: %v", name, err)
@@ -75,9 +76,11 @@ func NewLive(t testing.TB, document []byte) *LiveChecker {
 		for _, e := range m.Examples {
 			l.examples[name] = append(l.examples[name], e.Payload)
 		}
-		if always := doc.Components.Schemas[last(m.Payload.Ref)].Properties.Type.Enum; len(always) == 1 {
+		fields := doc.Components.Schemas[last(m.Payload.Ref)].Properties
+		if always := fields.Type.Enum; len(always) == 1 {
 			l.types[name] = always[0]
 		}
+		l.events[name] = fields.Event.Enum
 	}
 	l.sort(&doc)
 	return l
@@ -125,14 +128,20 @@ func (l *LiveChecker) Allows(message string, text []byte) error {
 // Told says why the server may not tell this of a channel, or with an empty one of none
 // in particular, if it may not.
 func (l *LiveChecker) Told(channel string, text []byte) error {
-	var said struct{ Type string }
+	var said struct{ Type, Event string }
 	if err := json.Unmarshal(text, &said); err != nil {
 		return err
 	}
+	why := fmt.Errorf("the live contract has no %q for the channel %q", said.Type, channel)
 	for _, name := range append(slices.Clone(l.tells[channel]), l.own...) {
-		if l.types[name] == said.Type {
-			return l.Allows(name, text)
+		if l.types[name] != said.Type {
+			continue
 		}
+		if events := l.events[name]; len(events) > 0 && !slices.Contains(events, said.Event) {
+			why = fmt.Errorf("the live contract has no event %q for the channel %q", said.Event, channel)
+			continue // another message of the channel may have it
+		}
+		return l.Allows(name, text)
 	}
-	return fmt.Errorf("the live contract has no %q for the channel %q", said.Type, channel)
+	return why
 }
