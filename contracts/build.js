@@ -13,6 +13,7 @@ const jobs = [
   ["contracts/Cctp.sol", "DevMessageTransmitter", "internal/devnet/cctp/contract"],
   ["contracts/Cctp.sol", "DevTokenMinter", "internal/devnet/cctp/contract"],
   ["contracts/Cctp.sol", "DevTokenMessenger", "internal/devnet/cctp/contract"],
+  ["contracts/Multicall.sol", "Multicall", "internal/devnet/uniswap/contract"],
   ["contracts/test/Trick.sol", "Trick", "internal/family/evm/testdata"],
   ["contracts/test/LyingToken.sol", "LyingToken", "internal/family/evm/testdata"],
 ];

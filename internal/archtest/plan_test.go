@@ -12,9 +12,9 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/opbridge hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/opbridge venue/uniswap venue/uniswap/amm venue/uniswap/route hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
-	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest"
+	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest venue/uniswap/ammtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
 )
 
@@ -65,8 +65,8 @@ var plan = map[string]string{
 	"devnet/cctp":       "",
 	"prices":            words + " market",
 	// venues plan and judge; they know neither keys nor orders.
-	"venue/cctp":     words + " quote market",
 	"venue/opbridge": words + " quote market",
+	"venue/cctp":     words + " quote market",
 	"hooks/post":     words + " hooks",
 	"api":            below + " api/wire api/contract",
 	"api/wire":       below,
@@ -74,6 +74,11 @@ var plan = map[string]string{
 	"api/routes":     below + " api api/wire",
 	"api/operator":   below + " api/wire",
 	"api/live":       below + " api api/contract api/socket api/wire",
+	"venue/uniswap":  words + " quote market venue/uniswap/amm venue/uniswap/route",
+	// amm and route are numbers alone.
+	"venue/uniswap/amm":     "",
+	"venue/uniswap/route":   "venue/uniswap/amm",
+	"venue/uniswap/ammtest": "venue/uniswap/amm devnet/uniswap",
 	// socket carries texts and knows nothing of what they are about.
 	"api/socket": "fault",
 	// contracttest reads the document as a stranger would: it knows none of our rooms.
@@ -115,6 +120,8 @@ var inTests = map[string]string{
 	"family/solana":     "family/familytest devnet devnet/devnettest signer signer/signertest",
 	"devnet/uniswap":    "devnet devnet/devnettest",
 	"venue/cctp":        "devnet devnet/devnettest devnet/cctp family/evm family/rpc",
+	"venue/uniswap":     "devnet devnet/devnettest devnet/uniswap",
+	"venue/uniswap/amm": "venue/uniswap/ammtest",
 	"devnet/cctp":       "devnet devnet/devnettest",
 	"venue/opbridge":    "family/evm family/rpc devnet devnet/devnettest",
 	"treasury":          doors + " " + helpers + " house watch",

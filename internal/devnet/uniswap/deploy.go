@@ -19,6 +19,7 @@ type Places struct {
 	Positions common.Address `json:"positions"` // NonfungiblePositionManager
 	Quoter    common.Address `json:"quoter"`    // QuoterV2
 	Router    common.Address `json:"router"`    // SwapRouter02, for both versions
+	Multicall common.Address `json:"multicall"` // asks many at once, as Multicall3 does
 }
 
 // Uniswap is the contracts on a chain, moved by a sender.
@@ -50,6 +51,7 @@ func Deploy(ctx context.Context, kit Kit, sender Sender) (*Uniswap, error) {
 		{"NonfungiblePositionManager", &u.Positions, func() []any { return []any{u.FactoryV3, u.WETH, common.Address{}} }},
 		{"QuoterV2", &u.Quoter, func() []any { return []any{u.FactoryV3, u.WETH} }},
 		{"SwapRouter02", &u.Router, func() []any { return []any{u.FactoryV2, u.FactoryV3, u.Positions, u.WETH} }},
+		{"Multicall", &u.Multicall, func() []any { return nil }},
 	} {
 		contract := kit[c.name]
 		args, err := contract.ABI.Pack("", c.args()...)

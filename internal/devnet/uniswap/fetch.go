@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,9 @@ var parcels = []parcel{
 	},
 }
 
+//go:embed contract/Multicall.json
+var multicallFile []byte
+
 // ErrNone: the contracts cannot be had on this machine.
 var ErrNone = errors.New("the Uniswap contracts cannot be had")
 
@@ -82,7 +86,11 @@ func Fetch(ctx context.Context) (Kit, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil { // others may want them too
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	kit := Kit{}
+	own, err := parse(multicallFile)
+	if err != nil {
+		return nil, err
+	}
+	kit := Kit{"Multicall": own}
 	for _, p := range parcels {
 		packed, err := p.bring(ctx, into)
 		if err == nil {
@@ -155,11 +163,12 @@ func parse(text []byte) (Contract, error) {
 	var f struct {
 		ABI      json.RawMessage `json:"abi"`
 		Bytecode string          `json:"bytecode"`
+		Code     string          `json:"code"` // as our own contracts have it
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Contract{}, err
 	}
-	code, err := hexutil.Decode("0x" + strings.TrimPrefix(f.Bytecode, "0x"))
+	code, err := hexutil.Decode("0x" + strings.TrimPrefix(f.Bytecode+f.Code, "0x"))
 	if err != nil {
 		return Contract{}, err
 	}

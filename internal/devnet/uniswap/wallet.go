@@ -60,6 +60,14 @@ func Open(ctx context.Context, url string, key *ecdsa.PrivateKey) (*Wallet, erro
 	return w, nil
 }
 
+// Renew forgets what was sent and counts from what the chain knows, after a branch on
+// which it was lost.
+func (w *Wallet) Renew(ctx context.Context) (err error) {
+	w.open = nil
+	w.nonce, err = w.Client.PendingNonceAt(ctx, w.Address())
+	return err
+}
+
 // Address is whose key it is.
 func (w *Wallet) Address() common.Address { return crypto.PubkeyToAddress(w.key.PublicKey) }
 

@@ -1,0 +1,235 @@
+package route_test
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/holiman/uint256"
+
+	"ferry/internal/venue/uniswap/route"
+)
+
+const grid = 20 // parts of five percent
+
+// parts are amounts of so many twentieths; what rounding leaves is in the last.
+func part(amount *uint256.Int, n int) *uint256.Int {
+	x, _ := new(uint256.Int).MulDivOverflow(amount, uint256.NewInt(uint64(n)), uint256.NewInt(grid))
+	return x
+}
+
+// worth is what a part of a path is worth after its own gas; nil where it can not be had.
+func (w *world) partWorth(a *route.Ask, p *path, n int, first bool) *big.Int {
+	v := p.value(w, part(&a.Amount, n), a.ExactIn)
+	if v == nil {
+		return nil
+	}
+	x := v.ToBig()
+	if !a.ExactIn {
+		x.Neg(x)
+	}
+	x.Sub(x, new(big.Int).Mul(a.Hop.ToBig(), big.NewInt(int64(len(p.hops)))))
+	if !first {
+		x.Sub(x, a.Way.ToBig())
+	}
+	return x
+}
+
+// brute is the best of all splits in steps of five percent over all ways.
+func (w *world) brute(a *route.Ask, paths []*path) *big.Int {
+	var best *big.Int
+	var walk func(from, left, used int, sum *big.Int, taken []*path)
+	walk = func(from, left, used int, sum *big.Int, taken []*path) {
+		if left == 0 {
+			if best == nil || sum.Cmp(best) > 0 {
+				best = sum
+			}
+			return
+		}
+		if used == 4 {
+			return
+		}
+	next:
+		for i := from; i < len(paths); i++ {
+			for _, t := range taken {
+				if t.shares(paths[i]) {
+					continue next
+				}
+			}
+			for n := 1; n <= left; n++ {
+				if v := w.partWorth(a, paths[i], n, used == 0); v != nil {
+					walk(i+1, left-n, used+1, new(big.Int).Add(sum, v), append(taken[:len(taken):len(taken)], paths[i]))
+				}
+			}
+		}
+	}
+	walk(0, grid, 0, new(big.Int), nil)
+	return best
+}
+
+// greedy gives each five percent to the way where it is worth most, exactly.
+func (w *world) greedy(a *route.Ask, paths []*path) *big.Int {
+	type used struct {
+		p *path
+		n int
+	}
+	var ways []used
+	total := func(ways []used) *big.Int {
+		sum := new(big.Int)
+		for i, u := range ways {
+			v := w.partWorth(a, u.p, u.n, i == 0)
+			if v == nil {
+				return nil
+			}
+			sum.Add(sum, v)
+		}
+		return sum
+	}
+	for range grid {
+		var next []used
+		var most *big.Int
+		try := func(c []used) {
+			if v := total(c); v != nil && (most == nil || v.Cmp(most) > 0) {
+				next, most = c, v
+			}
+		}
+		for i := range ways {
+			c := append([]used(nil), ways...)
+			c[i].n++
+			try(c)
+		}
+	fresh:
+		for _, p := range paths {
+			if len(ways) == 4 {
+				break
+			}
+			for _, u := range ways {
+				if u.p.shares(p) {
+					continue fresh
+				}
+			}
+			try(append(append([]used(nil), ways...), used{p, 1}))
+		}
+		if next == nil {
+			return nil
+		}
+		ways = next
+	}
+	return total(ways)
+}
+
+// close reports whether got is at least want, but for so many billionths of it.
+func atLeast(got, want *big.Int, billionths int64) bool {
+	slack := new(big.Int).Abs(want)
+	slack.Mul(slack, big.NewInt(billionths)).Div(slack, big.NewInt(1e9))
+	return got.Cmp(new(big.Int).Sub(want, slack)) >= 0
+}
+
+func TestRandomSmallWorldsAreSplitAsWellAsByTryingAll(t *testing.T) {
+	t.Parallel()
+	r := seed(t)
+	asked := 0
+	for range small {
+		w := newWorld(t, r, 3+r.IntN(3), 4+r.IntN(5), 2)
+		a := w.ask(0, 1+r.IntN(len(w.worth)-1), r.IntN(2) == 0, 1e18*float64(uint64(1)<<r.IntN(18)))
+		paths := w.paths(a.In, a.Out)
+		want := w.brute(a, paths)
+		f, err := w.graph.Find(a)
+		if (want == nil) != (err != nil) {
+			t.Fatalf("%+v: by trying all %v, found %+v, %v", a, want, f, err)
+		}
+		if want == nil {
+			continue
+		}
+		asked++
+		if got := net(a, &f); !atLeast(got, want, 1000) {
+			t.Errorf("%+v: found %s in %d ways, by trying all %s", a, got, len(f.Ways), want)
+		}
+		if g := w.greedy(a, paths); g != nil && !atLeast(net(a, &f), g, 0) {
+			t.Errorf("%+v: found %s, an exact greedy split has %s", a, net(a, &f), g)
+		}
+		check(t, w, a, &f)
+	}
+	if asked < small/2 {
+		t.Errorf("only %d of %d worlds had a way", asked, small)
+	}
+}
+
+// check holds an answer to what was asked, pool by pool.
+func check(t testing.TB, w *world, a *route.Ask, f *route.Found) {
+	t.Helper()
+	var in, out uint256.Int
+	seen := map[int]bool{}
+	for _, way := range f.Ways {
+		at, x := a.In, way.In
+		for _, h := range way.Hops {
+			e := &w.edges[h.Pool]
+			from, to := e.Zero, e.One
+			if !h.Down {
+				from, to = to, from
+			}
+			if from != at || seen[h.Pool] {
+				t.Fatalf("%+v: a way that leads nowhere, or a pool twice: %+v", a, f)
+			}
+			seen[h.Pool], at = true, to
+			trade, err := e.Through(&x, h.Down, true)
+			ok(t, err)
+			x = trade.Out
+		}
+		if at != a.Out || x != way.Out || len(way.Hops) > 3 {
+			t.Fatalf("%+v: a way that brings something else than it says: %+v", a, f)
+		}
+		in.Add(&in, &way.In)
+		out.Add(&out, &way.Out)
+	}
+	if in != f.In || out != f.Out || len(f.Ways) > 4 || a.ExactIn && in != a.Amount || !a.ExactIn && out.Lt(&a.Amount) {
+		t.Fatalf("%+v: %s becomes %s by %+v", a, in.Dec(), out.Dec(), f)
+	}
+}
+
+func TestRandomLargeWorldsAreNeverBelowAGreedySplit(t *testing.T) {
+	t.Parallel()
+	r := seed(t)
+	w := newWorld(t, r, 60, 180, 6)
+	below := 0
+	for range large {
+		in, out := r.IntN(60), r.IntN(60)
+		if in == out {
+			continue
+		}
+		a := w.ask(in, out, r.IntN(2) == 0, 1e18*float64(uint64(1)<<r.IntN(15)))
+		f, err := w.graph.Find(a)
+		g := w.greedy(a, w.paths(in, out))
+		if errors.Is(err, route.ErrNone) && g == nil {
+			continue
+		}
+		ok(t, err)
+		if g != nil && !atLeast(net(a, &f), g, 0) {
+			below++
+			t.Logf("%+v: found %s, an exact greedy split has %s", a, net(a, &f), g)
+		}
+		check(t, w, a, &f)
+	}
+	// Where an amount is as large as the pools, a way that screening left out can matter.
+	if below > 1 {
+		t.Errorf("%d of %d answers were below an exact greedy split", below, large)
+	}
+}
+
+func TestAnAskThatHasNoAnswerIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, seed(t), 4, 6, 2)
+	one := *uint256.NewInt(1)
+	huge := *new(uint256.Int).SetAllOne()
+	for name, a := range map[string]*route.Ask{
+		"nothing":         {In: 0, Out: 1, ExactIn: true},
+		"for itself":      {In: 1, Out: 1, ExactIn: true, Amount: one},
+		"unknown token":   {In: 0, Out: 9, ExactIn: true, Amount: one},
+		"all there is in": {In: 0, Out: 1, ExactIn: true, Amount: huge},
+		"more than is":    {In: 0, Out: 1, Amount: huge},
+	} {
+		if f, err := w.graph.Find(a); !errors.Is(err, route.ErrNone) {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+}

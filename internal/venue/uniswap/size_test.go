@@ -1,0 +1,4 @@
+package uniswap_test
+
+// stirs is how often the pools of the property test are changed.
+const stirs = 25
