@@ -199,6 +199,9 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 	if err := l.quoted(); err != nil {
 		return false, err
 	}
+	if err := l.bridge(ctx); err != nil {
+		return false, err
+	}
 	if kept {
 		return true, nil
 	}

@@ -223,7 +223,12 @@ func (l *local) signer() (*signer.Signer, error) {
 	for id, text := range l.state.Sweepers {
 		sweepers[id] = chain.CanonicalAddress(chain.EVM, text)
 	}
+	callable, err := l.callable()
+	if err != nil {
+		return nil, err
+	}
 	return signer.New(l.ring, signer.Policy{
+		Contracts:  callable,
 		PerPayment: perPayment, PerHour: perHour, FeeShare: money.Whole / 10, SmallFee: money.FromUint64(20_000), Sweepers: sweepers, Now: l.now,
 	}, l.db, l.db)
 }
