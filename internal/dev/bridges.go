@@ -39,16 +39,19 @@ func (l *local) trips(below opbridge.Below, above opbridge.Above) (*opbridge.Tri
 	})
 }
 
-// callable are the contracts that the service itself calls.
-func (l *local) callable() (map[chain.ID][]chain.Contract, error) {
+// claimed adds the contracts that the service calls to claim for others.
+func (l *local) claimed(all map[chain.ID][]chain.Contract) error {
 	if !l.rollup(Base) {
-		return nil, nil
+		return nil
 	}
 	t, err := l.trips(nil, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return t.Contracts(), nil
+	for id, list := range t.Contracts() {
+		all[id] = append(all[id], list...)
+	}
+	return nil
 }
 
 // bridge offers the native bridges of the network.

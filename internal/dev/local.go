@@ -32,6 +32,8 @@ type Local struct {
 	Prefix string
 	// Twin adds a second Bitcoin chain, so that every family has two assets to exchange.
 	Twin bool
+	// Pools puts Uniswap's contracts on the EVM chains, with tokens that only they trade.
+	Pools bool
 	// only are the chains that are started; nil is all of them.
 	only []chain.ID
 }
@@ -54,6 +56,8 @@ type state struct {
 	Sweepers map[chain.ID]string `json:"sweepers"`
 	// Rollup is the bridge between the EVM chains; nil where they know nothing of each other.
 	Rollup *Rollup `json:"rollup,omitempty"`
+	// Exchanges are Uniswap's contracts, by chain.
+	Exchanges map[chain.ID]Exchange `json:"exchanges,omitempty"`
 	// Feeds are the price feeds on Ethereum, by symbol.
 	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each

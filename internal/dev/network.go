@@ -47,6 +47,7 @@ type Network struct {
 	shut    func() error // nil where nothing is to be let go of
 	// sources are where prices come from; none are the fixed ones of the assets.
 	sources []prices.Source
+	venues  front.Venues   // beside the treasury
 	bridges []front.Bridge // native ones
 }
 

@@ -53,6 +53,12 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 			return fmt.Errorf("solana: %w", err)
 		}
 	}
+	if isNew && l.opts.Pools {
+		if err := l.setupPools(ctx); err != nil {
+			return err
+		}
+	}
+	l.listPools()
 	if !isNew {
 		return nil
 	}
@@ -177,7 +183,7 @@ func (l *local) told() []desk.Chain {
 
 // join makes the chains ready for the service.
 func (l *local) join(ctx context.Context) error {
-	keys, err := l.signer()
+	keys, err := l.signer(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,6 +197,9 @@ func (l *local) join(ctx context.Context) error {
 			return err
 		}
 		l.net.chains = append(l.net.chains, c)
+	}
+	if l.net.venues, err = l.venues(); err != nil {
+		return err
 	}
 	return nil
 }
@@ -218,18 +227,20 @@ func (l *local) adapter(t desk.Chain) nodes.Config {
 }
 
 // signer is the real one, with the policy of the service.
-func (l *local) signer() (*signer.Signer, error) {
+func (l *local) signer(ctx context.Context) (*signer.Signer, error) {
+	contracts, err := l.contracts(ctx)
+	if err != nil {
+		return nil, err
+	}
 	sweepers := map[chain.ID]chain.Address{}
 	for id, text := range l.state.Sweepers {
 		sweepers[id] = chain.CanonicalAddress(chain.EVM, text)
 	}
-	callable, err := l.callable()
-	if err != nil {
+	if err := l.claimed(contracts); err != nil {
 		return nil, err
 	}
 	return signer.New(l.ring, signer.Policy{
-		Contracts:  callable,
-		PerPayment: perPayment, PerHour: perHour, FeeShare: money.Whole / 10, SmallFee: money.FromUint64(20_000), Sweepers: sweepers, Now: l.now,
+		PerPayment: perPayment, PerHour: perHour, FeeShare: money.Whole / 10, SmallFee: money.FromUint64(20_000), Sweepers: sweepers, Contracts: contracts, Now: l.now,
 	}, l.db, l.db)
 }
 

@@ -44,8 +44,15 @@ func (l *local) setupFeeds(ctx context.Context, g evmNode) error {
 	if err != nil {
 		return fmt.Errorf("contract of a price feed: %w", err)
 	}
+	all := map[string]string{}
 	for symbol, h := range holdings {
-		price, err := money.ParseDecimal(h.price, feedDecimals)
+		all[symbol] = h.price
+	}
+	for _, p := range pooled {
+		all[p.symbol] = p.price
+	}
+	for symbol, text := range all {
+		price, err := money.ParseDecimal(text, feedDecimals)
 		if err != nil {
 			return fmt.Errorf("price of %s: %w", symbol, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -80,16 +81,18 @@ func (r *real) token(p place) string {
 
 // worth is so many dollars of an asset.
 func (r *real) worth(p place, dollars string) money.Amount {
-	h := holdings[p.symbol]
-	unit, price := money.MustParse("1"), h.price
-	for range h.decimals {
-		unit, _ = unit.MulDiv(money.FromUint64(10), money.FromUint64(1), money.Down)
+	for _, a := range r.Network.assets {
+		if a.Symbol != p.symbol {
+			continue
+		}
+		each, err := perDollar(a.price, int64(a.Decimals))
+		if err != nil {
+			panic(err)
+		}
+		many, _ := new(big.Int).SetString(dollars, 10)
+		return money.MustParse(many.Mul(many, each).String())
 	}
-	n, err := unit.MulDiv(money.MustParse(dollars), money.MustParse(price), money.Down)
-	if err != nil {
-		panic(err)
-	}
-	return n
+	panic("no asset " + p.String())
 }
 
 // insist asks again while it is told that it may: a node of a busy machine may take

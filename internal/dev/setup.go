@@ -104,6 +104,9 @@ func (l *local) fund(ctx context.Context) error {
 		if _, simulated := l.net.grounds[x.Chain].(*simGround); simulated {
 			continue // it has its money
 		}
+		if a.has == "" {
+			continue // it is never ours
+		}
 		hot, err := l.hot(ctx, x.Chain)
 		if err != nil {
 			return err

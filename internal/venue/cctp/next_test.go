@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ferry/internal/chain"
+	dev "ferry/internal/devnet/cctp"
 	"ferry/internal/quote"
 	"ferry/internal/venue/cctp"
 )
@@ -99,15 +100,20 @@ func TestWhatAStepNeedsNext(t *testing.T) {
 		"burn reverts for ever": {allow, func(s *stage) []quote.Sent {
 			return calls(s.burnCall(reverted), s.burnCall(reverted), s.burnCall(reverted))
 		}, "fail"},
-		"burned twice":               {allow, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.burnCall(final)) }, "error"},
-		"burned after a revert":      {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(reverted), s.burnCall(final)) }, "mint"},
-		"burned":                     {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "mint"},
-		"burned, limit gone":         {func(s *stage) { s.src.views[fnLimit] = numWord(n(0)) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "mint"},
-		"burn not proven":            {func(s *stage) { s.src.down = "receipt" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
-		"burn not final here":        {func(s *stage) { s.fate(chain.Included) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "wait"},
-		"burn unknown here":          {func(s *stage) { delete(s.src.receipts, burnHash) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
-		"burn reverted here":         {func(s *stage) { s.fate(reverted) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
-		"another's receipt":          {func(s *stage) { s.src.receipts[burnHash] = receipt() }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"burned twice":          {allow, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.burnCall(final)) }, "error"},
+		"burned after a revert": {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(reverted), s.burnCall(final)) }, "mint"},
+		"burned":                {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "mint"},
+		"burned, limit gone":    {func(s *stage) { s.src.views[fnLimit] = numWord(n(0)) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "mint"},
+		"burn not proven":       {func(s *stage) { s.src.down = "receipt" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"burn not final here":   {func(s *stage) { s.fate(chain.Included) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "wait"},
+		"burn unknown here":     {func(s *stage) { delete(s.src.receipts, burnHash) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"burn reverted here":    {func(s *stage) { s.fate(reverted) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"another's receipt":     {func(s *stage) { s.src.receipts[burnHash] = receipt() }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"another's burn of as much": {func(s *stage) {
+			r := s.src.receipts[burnHash]
+			r.Tx = "0xother"
+			s.src.receipts[burnHash] = r
+		}, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
 		"a receipt of nothing":       {func(s *stage) { s.src.receipts[burnHash] = chain.Receipt{Tx: burnHash, Fate: final} }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
 		"a burn that burned another": {func(s *stage) { s.burnedFor.Tag = cctp.Tag{9} }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
 
@@ -134,11 +140,17 @@ func TestWhatAStepNeedsNext(t *testing.T) {
 		"minted by another before ours": {func(s *stage) { s.mint(95) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.dead(reverted)) }, "done 500 498"},
 		"minted at the first height":    {func(s *stage) { s.mint(80) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "done 500 498"},
 		"minted by another, not final":  {func(s *stage) { s.mint(101) }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "wait"},
-		"minted, and no logs for us":    {func(s *stage) { s.mint(95); s.dst.down = "logs" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
-		"minted, and no head":           {func(s *stage) { s.mint(95); s.dst.down = "head" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
-		"minted, and no receipt":        {func(s *stage) { s.mint(95); s.dst.down = "receipt" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.mintCall(final)) }, "error"},
-		"mint died":                     {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.mintCall(dead)) }, "mint"},
-		"mint reverted":                 {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.mintCall(reverted)) }, "mint"},
+		"minted in a block that is not final to all": {func(s *stage) {
+			s.mint(95)
+			r := s.dst.receipts[mintHash]
+			r.Fate = chain.Included
+			s.dst.receipts[mintHash] = r
+		}, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "wait"},
+		"minted, and no logs for us": {func(s *stage) { s.mint(95); s.dst.down = "logs" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"minted, and no head":        {func(s *stage) { s.mint(95); s.dst.down = "head" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final)) }, "error"},
+		"minted, and no receipt":     {func(s *stage) { s.mint(95); s.dst.down = "receipt" }, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.mintCall(final)) }, "error"},
+		"mint died":                  {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.mintCall(dead)) }, "mint"},
+		"mint reverted":              {nil, func(s *stage) []quote.Sent { return calls(s.burnCall(final), s.mintCall(reverted)) }, "mint"},
 		"mint reverts for ever": {
 			nil, func(s *stage) []quote.Sent {
 				return calls(s.burnCall(final), s.mintCall(reverted), s.mintCall(reverted), s.mintCall(reverted))
@@ -176,6 +188,45 @@ func TestWhatAStepNeedsNext(t *testing.T) {
 		again, err2 := s.venue().Next(t.Context(), theStep, known)
 		if !reflect.DeepEqual(m, again) || (err == nil) != (err2 == nil) {
 			t.Errorf("%s: got %+v and then %+v", name, m, again)
+		}
+	}
+}
+
+// What attesters fill in is held to what was asked for, whoever signs it.
+func TestAnAttestationIsHeldToTheBurn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(m *cctp.Message)
+		need   int // signatures, all by one attester
+		want   string
+	}{
+		"as it should be":       {func(*cctp.Message) {}, 1, "mint"},
+		"for no fee":            {func(m *cctp.Message) { m.Fee = n(0) }, 1, "mint"},
+		"for all of the fee":    {func(m *cctp.Message) { m.Fee = n(5) }, 1, "mint"},
+		"it does not expire":    {func(m *cctp.Message) { m.Expires = 122 }, 1, "mint"},
+		"it expires now":        {func(m *cctp.Message) { m.Expires = 121 }, 1, "wait"},
+		"at an earlier time":    {func(m *cctp.Message) { m.Finality = 1999 }, 1, "wait"},
+		"for a higher fee":      {func(m *cctp.Message) { m.Fee = n(6) }, 1, "wait"},
+		"without a nonce":       {func(m *cctp.Message) { m.Nonce = chain.Word{} }, 1, "wait"},
+		"the same signer twice": {func(*cctp.Message) {}, 2, "wait"},
+		"of another amount":     {func(m *cctp.Message) { m.Amount = n(501) }, 1, "wait"},
+		"for another":           {func(m *cctp.Message) { m.Recipient = asWord(alice) }, 1, "wait"},
+		"of another bridge":     {func(m *cctp.Message) { m.Hook = []byte("another tag of16") }, 1, "wait"},
+		"to another messenger":  {func(m *cctp.Message) { m.To = asWord(alice) }, 1, "wait"},
+	} {
+		s := newStage(t)
+		m := handed()
+		c.change(&m)
+		var sigs []byte
+		for range c.need {
+			sigs = append(sigs, must(dev.Signatures(m.Bytes(), dev.Keys(1)...))...)
+		}
+		s.dst.views[fnThreshold] = numWord(n(uint64(c.need)))
+		s.scribe.say = []cctp.Attested{{Message: []byte("of something else")}, {Message: m.Bytes(), Attestation: sigs}}
+		known := quote.Progress{In: n(500), At: start, Calls: []quote.Sent{s.burnCall(chain.Final)}}
+		got, err := s.venue().Next(t.Context(), theStep, known)
+		if moved(got, err) != c.want {
+			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 }

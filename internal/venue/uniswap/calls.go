@@ -96,10 +96,10 @@ func (v *Venue) approve(token common.Address, all bool) chain.Call {
 	}
 }
 
-// Contracts are what the signer must let the account call for this venue.
-func (v *Venue) Contracts() []chain.Contract {
+// Contracts are what the signer must let the account call for a venue of these settings.
+func (c Config) Contracts() []chain.Contract {
 	itself := []chain.Address{fromCommon(routerItself)}
-	all := []chain.Contract{{Address: v.cfg.Router, Methods: []chain.Method{
+	all := []chain.Contract{{Address: c.Router, Methods: []chain.Method{
 		{Signature: "multicall(uint256,bytes[])", Inner: "1"},
 		{Signature: "exactInput((bytes,address,uint256,uint256))", Own: []string{"0.1"}, Also: itself, Amount: "0.2"},
 		{Signature: "swapExactTokensForTokens(uint256,uint256,address[],address)", Own: []string{"3"}, Also: itself, Amount: "0"},
@@ -107,9 +107,9 @@ func (v *Venue) Contracts() []chain.Contract {
 		{Signature: "sweepToken(address,uint256,address)", Own: []string{"2"}},
 		{Signature: "refundETH()"},
 	}}}
-	for _, t := range v.cfg.Tokens {
+	for _, t := range c.Tokens {
 		all = append(all, chain.Contract{Address: t, Methods: []chain.Method{
-			{Signature: "approve(address,uint256)", Only: map[string][]chain.Address{"0": {v.cfg.Router}}},
+			{Signature: "approve(address,uint256)", Only: map[string][]chain.Address{"0": {c.Router}}},
 		}})
 	}
 	return all
