@@ -22,6 +22,7 @@ type making struct {
 	Empty       bool                `json:"empty"`
 	FeeTo       common.Address      `json:"feeTo"`
 	Withdrawals []*types.Withdrawal `json:"withdrawals"` // in the first of them
+	Skip        uint64              `json:"skipSeconds"` // that pass before the first of them
 }
 
 // mine makes blocks on the head.
@@ -31,7 +32,7 @@ func (n *Node) mine(ctx context.Context, m making) error {
 	}
 	for i := range max(m.N, 1) {
 		if i > 0 {
-			m.Withdrawals = nil
+			m.Withdrawals, m.Skip = nil, 0
 		}
 		if !m.Empty && n.price > 1 {
 			if err := n.crowdPays(); err != nil {
@@ -49,6 +50,15 @@ func (n *Node) mine(ctx context.Context, m making) error {
 			return err
 		}
 	}
+	return n.settle(ctx)
+}
+
+// settle is what follows when blocks were made: they are written for good, so that a
+// node that is killed goes on from them, and a rollup tells of them below.
+func (n *Node) settle(ctx context.Context) error {
+	if err := n.eth.ChainDb().SyncKeyValue(); err != nil {
+		return err
+	}
 	return n.propose(ctx)
 }
 
@@ -60,7 +70,7 @@ func (n *Node) build(ctx context.Context, parent *types.Header, m making) (*type
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, err
 	}
-	when := max(parent.Time+1, uint64(time.Now().Unix())) //nolint:gosec // now is after 1970
+	when := max(parent.Time+1, uint64(time.Now().Unix())) + m.Skip //nolint:gosec // now is after 1970
 	withdrawals := m.Withdrawals
 	if withdrawals == nil {
 		withdrawals = []*types.Withdrawal{}
@@ -140,7 +150,7 @@ func (n *Node) reorg(ctx context.Context, depth int, lose bool) error {
 	if err := n.branch(ctx, head-uint64(depth), lose); err != nil {
 		return err
 	}
-	return n.propose(ctx)
+	return n.settle(ctx)
 }
 
 // branch replaces every block above a height by one more empty one.

@@ -23,7 +23,7 @@ import (
 const (
 	deep      = 2
 	every     = 3
-	challenge = 12
+	challenge = 3600 // longer than a busy machine may take
 )
 
 // rig is a chain, a rollup of it, and somebody with money on both.
@@ -97,6 +97,12 @@ func (r *rig) mine(blocks int) {
 		do(r.T, r.l1, "mine", `{}`)
 		do(r.T, r.l2, "mine", `{}`)
 	}
+}
+
+// wait has the challenge time pass.
+func (r *rig) wait() {
+	r.Helper()
+	do(r.T, r.l1, "mine", fmt.Sprintf(`{"skipSeconds":%d}`, challenge))
 }
 
 // abiOf is that of one of the published contracts.

@@ -65,7 +65,7 @@ func TestAWithdrawalIsProvenDisputedForAWhileAndPaid(t *testing.T) {
 		if got := r.send(r.l1, r.at.Portal, nil, r.finalize(w)); got.Status != types.ReceiptStatusFailed {
 			t.Fatalf("%s: it is paid at once", one.name)
 		}
-		r.mine(challenge)
+		r.wait()
 		r.must(r.send(r.l1, r.at.Portal, nil, r.finalize(w)))
 		if got := r.has(r.l1, one.token, bob); got.Cmp(one.want) != 0 {
 			t.Fatalf("%s: bob has %s", one.name, got)
@@ -104,7 +104,7 @@ func TestARollupThatStartsAgainNeitherLosesNorDoublesADeposit(t *testing.T) {
 	}
 	r.must(r.send(r.l1, r.at.Portal, nil, r.prove(w, hash)))
 	r.restart()
-	r.mine(challenge)
+	r.wait()
 	r.must(r.send(r.l1, r.at.Portal, nil, r.finalize(w)))
 	r.restart()
 	r.mine(2)

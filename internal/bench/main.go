@@ -41,6 +41,8 @@ var benches = []bench{
 	{"create", runCreate},
 	{"me", runMe},
 	{"proofs", runProofs},
+	{"pools", runPools},
+	{"routes", runRoutes},
 	{"scan-bitcoin", runScanBitcoin},
 	{"scan-evm", runScanEVM},
 	{"scan-solana", runScanSolana},

@@ -42,8 +42,8 @@ type Config struct {
 // through Redacted.
 type Database struct{ URL string }
 
-// Caps bound what leaves a chain.
-type Caps struct{ PerHour, PerPayment money.USD }
+// Caps bound what leaves a chain, and what is sold of a pair within a minute.
+type Caps struct{ PerHour, PerPayment, PerPairMinute money.USD }
 
 // Orders says how long an order may take.
 type Orders struct {
@@ -136,6 +136,9 @@ func readCaps(r *reader, t table) Caps {
 	c := Caps{PerHour: r.cap(t, "perHourUsd", perHour), PerPayment: r.cap(t, "perPaymentUsd", perPayment)}
 	if c.PerHour > 0 && c.PerPayment > c.PerHour {
 		r.refuse(t.key("perPaymentUsd"), "is above perHourUsd, so such a payment could never leave; write at most %q", c.PerHour.String())
+	}
+	if c.PerPairMinute = c.PerHour; t.values["perPairMinuteUsd"] != nil {
+		c.PerPairMinute = r.cap(t, "perPairMinuteUsd", perHour)
 	}
 	return c
 }

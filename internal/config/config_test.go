@@ -42,7 +42,7 @@ tiers = [{upToUsd = "1000", confirmations = 2}, {confirmations = 6}]
 func soundConfig() config.Config {
 	return config.Config{
 		Database: config.Database{URL: "sqlite:ferry.db"},
-		Caps:     config.Caps{PerHour: 50_000 * money.Dollar, PerPayment: 10_000 * money.Dollar},
+		Caps:     config.Caps{PerHour: 50_000 * money.Dollar, PerPayment: 10_000 * money.Dollar, PerPairMinute: 50_000 * money.Dollar},
 		Orders: config.Orders{Funding: time.Hour, Patience: order.Patience{
 			Confirming: 2 * time.Hour, Executing: time.Hour, Sending: time.Hour,
 			Held: 72 * time.Hour, Refunding: 6 * time.Hour, Recovery: 720 * time.Hour,
@@ -151,6 +151,7 @@ func TestEnvironmentWins(t *testing.T) {
 	want := soundConfig()
 	want.Database.URL = "postgres://ferry@db/ferry"
 	want.Caps.PerHour = 70_000*money.Dollar + money.Dollar/2
+	want.Caps.PerPairMinute = want.Caps.PerHour // which nobody said
 	want.Orders.Patience.Held = 5 * time.Hour
 	if d := cmp.Diff(want, got, byValue); d != "" {
 		t.Error(d)

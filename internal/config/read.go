@@ -138,7 +138,7 @@ type schema map[string]schema
 // known is every key there is.
 var known = schema{
 	"database": {"url": nil},
-	"caps":     {"perHourUsd": nil, "perPaymentUsd": nil},
+	"caps":     {"perHourUsd": nil, "perPaymentUsd": nil, "perPairMinuteUsd": nil},
 	"orders": {
 		"funding": nil, "confirming": nil, "executing": nil, "sending": nil,
 		"held": nil, "refunding": nil, "recovery": nil,

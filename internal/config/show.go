@@ -13,7 +13,7 @@ func (c Config) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("[database]\nurl = %s\n", quote(c.Database.Redacted()))
-	line("[caps]\nperHourUsd = %q\nperPaymentUsd = %q\n", c.Caps.PerHour, c.Caps.PerPayment)
+	line("[caps]\nperHourUsd = %q\nperPaymentUsd = %q\nperPairMinuteUsd = %q\n", c.Caps.PerHour, c.Caps.PerPayment, c.Caps.PerPairMinute)
 	p := c.Orders.Patience
 	line("[orders]\nfunding = %q\nconfirming = %q\nexecuting = %q\nsending = %q\nheld = %q\nrefunding = %q\nrecovery = %q",
 		c.Orders.Funding, p.Confirming, p.Executing, p.Sending, p.Held, p.Refunding, p.Recovery)

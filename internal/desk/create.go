@@ -66,6 +66,7 @@ func (d *Desk) create(ctx context.Context, p *access.Principal, a CreateAsk, ask
 	}
 	ask.Session = access.SessionDigest(integratorOf(p), session.Reveal())
 	ask.Origin, ask.Ceilings = d.origin(p, a), d.ceilings(p)
+	ask.Flow = d.flow(ask.Quote)
 	if err := d.points(p, a, &ask, now); err != nil {
 		return Created{}, err
 	}
@@ -230,13 +231,33 @@ func (d *Desk) ceilings(p *access.Principal) []order.Ceiling {
 	return all
 }
 
+// flow is what the order sells of its pair: of symbols, since whoever knows that a price
+// is wrong may come over any chain. It is worth what its dearer side is worth.
+func (d *Desk) flow(q quote.Quote) *order.Flow {
+	give, get := d.ports.Atlas.Asset(q.Give), d.ports.Atlas.Asset(q.Get)
+	return &order.Flow{Pair: give.Symbol + "/" + get.Symbol, USD: max(q.USD, q.Shown.OutUSD), Most: d.cfg.PerPairMinute}
+}
+
+// soldOut refuses what would be too much of a pair, until enough of the minute has gone.
+func soldOut(e *order.TooMuch, now time.Time) *fault.Error {
+	wait := order.FlowWindow
+	if !e.Oldest.IsZero() {
+		wait = min(max(e.Oldest.Add(order.FlowWindow+2*time.Second).Sub(now), time.Second), wait)
+	}
+	return fault.New(fault.Unavailable, "pair_unavailable", "As much of this pair was sold within a minute as may be; try again shortly, or a smaller amount.").
+		RetryAfter(wait).Because(e)
+}
+
 // refused turns a refusal of the settler into the caller's words, or into the order
 // that the same request made before.
 func (d *Desk) refused(ctx context.Context, p *access.Principal, a CreateAsk, err error, now time.Time) (Created, error) {
 	var many *order.TooMany
 	var made *order.Made
 	var ours *order.Ours
+	var much *order.TooMuch
 	switch {
+	case errors.As(err, &much):
+		return Created{}, soldOut(much, now)
 	case errors.As(err, &ours) && ours.Refund:
 		return Created{}, ownAddress("refundAddress").Because(err)
 	case errors.As(err, &ours):

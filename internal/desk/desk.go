@@ -30,6 +30,8 @@ type Config struct {
 	// Award are the terms for points of an order that is made now, zero for none; nil
 	// gives none at all.
 	Award func(now time.Time) order.Award
+	// PerPairMinute is how many dollars of a pair of symbols are sold within a minute.
+	PerPairMinute money.USD
 	// Secret is what digests of addresses and derived sessions are keyed with. It is
 	// the same in every process of a deployment.
 	Secret secret.Text
@@ -64,6 +66,8 @@ const minSecret = 32
 // New makes a desk.
 func New(cfg Config, p Ports) (*Desk, error) {
 	switch {
+	case cfg.PerPairMinute <= 0:
+		return nil, errors.New("desk: zero never means unlimited; say how many dollars of a pair may be sold in a minute")
 	case len(cfg.Secret.Reveal()) < minSecret:
 		return nil, errors.New("desk: the secret has fewer than 32 bytes")
 	case p.Market == nil || p.Seal == nil || p.Settler == nil || p.Store == nil || p.Proofs == nil || p.Codecs == nil || p.Atlas == nil || p.Look == nil:

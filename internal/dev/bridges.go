@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"ferry/internal/chain"
@@ -40,7 +41,7 @@ func (l *local) trips(below opbridge.Below, above opbridge.Above) (*opbridge.Tri
 }
 
 // claimed adds the contracts that the service calls to claim for others.
-func (l *local) claimed(all map[chain.ID][]chain.Contract) error {
+func (l *local) claimed(ctx context.Context, all map[chain.ID][]chain.Contract) error {
 	if !l.rollup(Base) {
 		return nil
 	}
@@ -48,10 +49,41 @@ func (l *local) claimed(all map[chain.ID][]chain.Contract) error {
 	if err != nil {
 		return err
 	}
-	for id, list := range t.Contracts() {
-		all[id] = append(all[id], list...)
+	allow(all, t.Contracts())
+	if !l.state.Dollars {
+		return nil
 	}
+	v, err := l.dollars(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	allow(all, v.Contracts())
 	return nil
+}
+
+// allow adds contracts to those that may be called. Whom a token may be approved for is
+// one list, whoever asks for it.
+func allow(all, more map[chain.ID][]chain.Contract) {
+	for id, list := range more {
+		for _, c := range list {
+			i := slices.IndexFunc(all[id], func(have chain.Contract) bool { return have.Address == c.Address })
+			if i < 0 {
+				all[id] = append(all[id], c)
+				continue
+			}
+			for _, m := range c.Methods {
+				j := slices.IndexFunc(all[id][i].Methods, func(have chain.Method) bool { return have.Signature == m.Signature })
+				if j < 0 {
+					all[id][i].Methods = append(all[id][i].Methods, m)
+					continue
+				}
+				for place, few := range m.Only {
+					have := all[id][i].Methods[j].Only
+					have[place] = append(slices.Clone(have[place]), few...)
+				}
+			}
+		}
+	}
 }
 
 // bridge offers the native bridges of the network.
@@ -82,7 +114,10 @@ func (l *local) bridge(ctx context.Context) error {
 		}
 		l.net.bridges = append(l.net.bridges, one)
 	}
-	return nil
+	if !l.state.Dollars {
+		return nil
+	}
+	return l.bridgeDollars(ctx)
 }
 
 // eyes is a chain as bridges read it.

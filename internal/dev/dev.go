@@ -254,7 +254,7 @@ func config(s secret.Text, o Options, n *Network) front.Config {
 		IP: limit.DefaultIPLimits, Access: access.Config{Every: 2 * time.Second}, Room: 1024,
 		Terms:  market.Terms{Spread: money.Whole / 333, Min: 5 * money.Dollar, Max: 50_000 * money.Dollar, Fixed: true},
 		Offers: offers, Slippage: money.Whole / 200, Prices: board, Secret: s, Version: o.Version, Log: o.Log,
-		Points: report.DefaultProgram, Venues: n.venues,
+		Points: report.DefaultProgram, Venues: n.venues, PerPairMinute: perHour,
 	}
 }
 

@@ -58,6 +58,8 @@ type state struct {
 	Rollup *Rollup `json:"rollup,omitempty"`
 	// Exchanges are Uniswap's contracts, by chain.
 	Exchanges map[chain.ID]Exchange `json:"exchanges,omitempty"`
+	// Dollars: the dollars of the EVM chains go from one to the other by CCTP.
+	Dollars bool `json:"dollars,omitempty"`
 	// Feeds are the price feeds on Ethereum, by symbol.
 	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each

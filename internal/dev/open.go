@@ -236,7 +236,7 @@ func (l *local) signer(ctx context.Context) (*signer.Signer, error) {
 	for id, text := range l.state.Sweepers {
 		sweepers[id] = chain.CanonicalAddress(chain.EVM, text)
 	}
-	if err := l.claimed(contracts); err != nil {
+	if err := l.claimed(ctx, contracts); err != nil {
 		return nil, err
 	}
 	return signer.New(l.ring, signer.Policy{

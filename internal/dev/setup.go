@@ -50,18 +50,15 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	if err != nil {
 		return err
 	}
-	token, err := evm.TestTokenCode("USD Coin (local)", "USDC", 6)
+	token, err := l.dollar(ctx, id, g)
 	if err != nil {
 		return err
 	}
-	sweeper := evm.SweeperCode(common.HexToAddress(hot.Text()))
-	made := make([]string, 2)
-	for i, code := range [][]byte{token, sweeper} {
-		if made[i], err = g.deploy(ctx, code); err != nil {
-			return err
-		}
+	sweeper, err := g.deploy(ctx, evm.SweeperCode(common.HexToAddress(hot.Text())))
+	if err != nil {
+		return err
 	}
-	l.state.Tokens[id], l.state.Sweepers[id] = ref(made[0]), made[1]
+	l.state.Tokens[id], l.state.Sweepers[id] = ref(token), sweeper
 	if id == Ethereum {
 		if err := l.setupFeeds(ctx, g); err != nil {
 			return err

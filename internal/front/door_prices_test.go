@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ferry/internal/front"
+	"ferry/internal/money"
 	"ferry/internal/office"
 	"ferry/internal/prices"
 )
@@ -179,4 +180,58 @@ func TestAPriceThatJumpsIsStoppedUntilSomebodyHasLooked(t *testing.T) {
 	if e := log[len(log)-1]; e.Action != office.ConfirmedPrice || e.By != "alice" || e.Target != "SOL" || e.After != `{"price":"2000"}` {
 		t.Errorf("the log has %+v", e)
 	}
+}
+
+// All sources are wrong together: Solana is worth 150 dollars, and all of them say nine
+// times as much, which is no jump yet. What is lost is less than what may be sold of a
+// pair within a minute, whoever asks and however many do.
+func TestPricesThatAreAllWrongCostNoMoreThanTheCapOfAPair(t *testing.T) {
+	t.Parallel()
+	const most = 3000 * money.Dollar
+	engines(t, func(t *testing.T, engine string) {
+		sources := []*moody{newMoody("a"), newMoody("b"), newMoody("c")}
+		r := newRig(t, engine, setup{
+			sources: []prices.Source{sources[0], sources[1], sources[2]},
+			change: func(c *front.Config) {
+				c.Prices.Quorum, c.Prices.Every, c.PerPairMinute = 2, lookEvery, most
+			},
+		})
+		wait(t, "prices", func() bool { return r.solana(t).Price == "150" })
+		for _, one := range sources {
+			one.say("1350")
+		}
+		wait(t, "prices that are wrong", func() bool { return r.solana(t).Price == "1350" })
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var made, refused int
+		for range 12 {
+			wg.Go(func() {
+				a := r.do(t, create(nil))
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case a.Status == 201:
+					made++
+				case a.Status == 503 && a.Code == "pair_unavailable":
+					refused++
+					if n, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || n < 1 || n > 60 {
+						t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
+					}
+				default:
+					t.Errorf("answered %d %s", a.Status, a.Body)
+				}
+			})
+		}
+		wg.Wait()
+		if made != 2 || refused != 10 { // two of 1350 dollars are within 3000, and three are not
+			t.Errorf("%d orders were made and %d refused", made, refused)
+		}
+		if lost := money.USD(made) * (1350 - 150) * money.Dollar; lost > most {
+			t.Errorf("%s are lost, more than %s", lost, most)
+		}
+		// A quote promises nothing, and another pair goes on.
+		r.do(t, price(nil)).want(t, 200, "")
+		other := strings.Replace(soldOrder, `"toToken":"native"`, `"toToken":"`+r.Card.Tokens["ethereum"]["USDC"]+`"`, 1)
+		r.do(t, request{Method: "POST", Path: "/v2/orders", Body: other}).want(t, 201, "")
+	})
 }

@@ -44,6 +44,8 @@ type Config struct {
 	Access   access.Config
 	Proxies  access.Proxies
 	Terms    market.Terms // of what is sold from the treasury
+	// PerPairMinute is how many dollars of a pair are sold within a minute.
+	PerPairMinute money.USD
 	// Sweep is how deposits are brought home; nil leaves them where they are.
 	Sweep *treasury.SweepConfig
 	// Minimums are what the wallet must have of an asset for anything of it to be sold;
@@ -186,7 +188,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 	}
 	f.Desk, err = desk.New(desk.Config{
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
-		Award: f.cfg.Points.Award,
+		Award: f.cfg.Points.Award, PerPairMinute: f.cfg.PerPairMinute,
 	}, desk.Ports{
 		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Atlas: known.atlas, Look: f.daemon.Look, Bridges: f.bridges, Worth: f.worth,
 	})

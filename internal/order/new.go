@@ -19,6 +19,7 @@ type Ask struct {
 	Origin                     Origin
 	Bridge                     *BridgeAsk // of one that its owner runs; nil otherwise
 	Ceilings                   []Ceiling  // none of them may be reached yet
+	Flow                       *Flow      // what is sold of its pair; nil: it is not counted
 	Once                       *Once      // nil: it may be asked for again and again
 }
 
@@ -29,6 +30,8 @@ func New(a Ask, now time.Time) (Change, error) {
 		return Change{}, err
 	}
 	switch {
+	case a.Flow != nil && (a.Flow.Pair == "" || a.Flow.USD < 0 || a.Flow.Most <= 0):
+		return bad("what is sold of its pair has no bound")
 	case a.ID == "":
 		return bad("no id")
 	case a.DepositTo.IsZero() || a.PayTo.IsZero():
@@ -66,7 +69,7 @@ func New(a Ask, now time.Time) (Change, error) {
 		return Change{}, t.err
 	}
 	t.ch.Now, t.ch.From, t.ch.Event, t.ch.At = t.o, Awaiting, t.ev, now
-	t.ch.Ceilings, t.ch.Once = a.Ceilings, a.Once
+	t.ch.Ceilings, t.ch.Flow, t.ch.Once = a.Ceilings, a.Flow, a.Once
 	return t.ch, t.ch.Entry.Check()
 }
 

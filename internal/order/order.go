@@ -213,6 +213,7 @@ type Change struct {
 
 	// What else must hold for a new order to be written.
 	Ceilings []Ceiling
+	Flow     *Flow
 	Once     *Once
 	Open     []chain.ID // chains that must not be halted
 	Watched  chain.ID   // one that must have been read to its tip; empty is none

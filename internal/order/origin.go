@@ -6,6 +6,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/integrator"
+	"ferry/internal/money"
 )
 
 // Origin is who made an order and what they noted on it. Nothing that happens to
@@ -41,6 +42,29 @@ type TooMany struct {
 
 func (e *TooMany) Error() string {
 	return fmt.Sprintf("order: %s has %d open orders within %s already", e.Ceiling.Subject, e.Ceiling.Max, e.Ceiling.Window)
+}
+
+// FlowWindow is the time within which what is sold of a pair is bounded.
+const FlowWindow = time.Minute
+
+// Flow bounds what is sold of a pair within FlowWindow, by whoever and in all processes
+// together: what is lost by a price that all sources are wrong about. It is counted where
+// the order is written, so that it can not be overshot.
+type Flow struct {
+	Pair string
+	USD  money.USD // what this order is worth
+	Most money.USD
+}
+
+// TooMuch says that a new order would be more of its pair than may be sold.
+type TooMuch struct {
+	Flow   Flow
+	Sold   money.USD // within the window, before it
+	Oldest time.Time // of what counts; zero where nothing does
+}
+
+func (e *TooMuch) Error() string {
+	return fmt.Sprintf("order: %s of %s were sold within %s, and %s more are above %s", e.Sold, e.Flow.Pair, FlowWindow, e.Flow.USD, e.Flow.Most)
 }
 
 // Once names a request that may make one order only. Scope and Key are whose it is

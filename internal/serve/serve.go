@@ -117,7 +117,7 @@ func settings(c config.Config, o Options) (front.Config, error) {
 	cfg.SilentHooks, cfg.Webhooks = c.Webhooks.Silent, hooks.Config{
 		Loopback: c.Webhooks.Loopback, AtOnce: int(c.Webhooks.AtOnce), PerEndpoint: int(c.Webhooks.PerEndpoint),
 	}
-	cfg.Points = c.Points
+	cfg.Points, cfg.PerPairMinute = c.Points, c.Caps.PerPairMinute
 	cfg.Live = live.Config{PerAddress: unbounded(c.Live.PerAddress), PerKey: unbounded(c.Live.PerKey), Subscriptions: int(c.Live.Subscriptions)}
 	cfg.Pace.Audit, cfg.Minimums = c.Treasury.AuditEvery, c.Treasury.Minimums
 	if c.Treasury.Sweep {

@@ -40,6 +40,7 @@ func asked(t *testing.T, i int) order.Change {
 	c.Open, c.Watched = []chain.ID{"sim:give", "sim:get"}, "sim:give"
 	c.Ceilings = []order.Ceiling{{Name: "open", Subject: "acme", Max: 3, Window: time.Hour}}
 	c.Now.Origin.Counts = []string{"acme"}
+	c.Flow = &order.Flow{Pair: "GIVE/GET", USD: 10 * money.Dollar, Most: 30 * money.Dollar}
 	return c
 }
 
@@ -94,6 +95,25 @@ func TestWhatIsNotAskedIsStillRefused(t *testing.T) {
 				many, ok := errors.AsType[*order.TooMany](err)
 				return ok && many.Ceiling.Subject == "acme" && many.Oldest.Equal(noon)
 			}),
+		},
+		"the pair was sold": {
+			between: func(t *testing.T, b *DB) error {
+				c := newOrder(t, 54)
+				c.Flow = &order.Flow{Pair: "GIVE/GET", USD: 10*money.Dollar + 1, Most: 30 * money.Dollar}
+				return b.Create(t.Context(), c)
+			},
+			want: is(func(err error) bool {
+				much, ok := errors.AsType[*order.TooMuch](err)
+				return ok && much.Flow.Pair == "GIVE/GET" && much.Sold == 20*money.Dollar+1 && much.Oldest.Equal(noon)
+			}),
+		},
+		"of the pair just enough is left": {
+			between: func(t *testing.T, b *DB) error {
+				c := newOrder(t, 55)
+				c.Flow = &order.Flow{Pair: "GIVE/GET", USD: 10 * money.Dollar, Most: 30 * money.Dollar}
+				return b.Create(t.Context(), c)
+			},
+			want: is(func(err error) bool { return err == nil }),
 		},
 		"the request made an order": {
 			between: func(t *testing.T, b *DB) error {

@@ -32,6 +32,7 @@ type door struct {
 	news    bool // there are new orders
 	asks    []stmt
 	open    map[countOf]*openCount // for the ceilings of new orders
+	flows   map[string]*flow       // of the pairs of new orders
 	added   map[string]int64       // open orders that this transaction makes, by subject
 	once    map[[2]string]once     // requests that were looked for
 	clients map[client]int64       // the day each was last seen; below zero is never
@@ -55,7 +56,7 @@ type client struct{ integrator, digest string }
 
 func newDoor() door {
 	return door{
-		house: newHouse(), open: map[countOf]*openCount{}, added: map[string]int64{}, once: map[[2]string]once{},
+		house: newHouse(), open: map[countOf]*openCount{}, flows: map[string]*flow{}, added: map[string]int64{}, once: map[[2]string]once{},
 		clients: map[client]int64{}, tallies: map[report.Tally]int64{},
 	}
 }
@@ -82,7 +83,7 @@ func (d *door) askAll() []stmt {
 	for of, have := range d.open {
 		ss = append(ss, ask(func(r row) error { return r.Scan(&have.n, &have.oldest) }, sqlOpenOrders, of.subject, have.after, of.max))
 	}
-	return append(ss, d.house.ask()...)
+	return append(append(ss, d.askFlows()...), d.house.ask()...)
 }
 
 // meet notes what must be known before a new order may be written.
@@ -98,6 +99,7 @@ func (d *door) meet(b *booking) {
 			d.count(l, micro(c.At.Add(-l.Window)))
 		}
 	}
+	d.meetFlow(c)
 	if o := c.Once; o != nil {
 		d.asks = append(d.asks, ask(func(r row) error {
 			var found once
@@ -151,7 +153,7 @@ func (d *door) admits(b *booking, blind bool) error {
 			return &order.TooMany{Ceiling: l, Oldest: oldest}
 		}
 	}
-	return nil
+	return d.flowing(b.made)
 }
 
 // write queues what a change means for the counts.
@@ -165,6 +167,7 @@ func (d *door) write(t *tx, was *order.Order, c *order.Change) {
 			d.added[subject]++
 			t.add(newOpen, subject, micro(o.CreatedAt), id)
 		}
+		d.flowed(c)
 		if r := c.Once; r != nil {
 			d.once[[2]string{r.Scope, r.Key}] = once{r.Body, id}
 			t.add(newRequests, r.Scope, r.Key, r.Body, id, micro(c.At))
@@ -218,5 +221,6 @@ func (d *door) close(t *tx) {
 		t.add(addTallies, k.Subject, k.Name, k.Bucket, d.tallies[k])
 	}
 	d.closePublic(t)
-	t.flush(newOpen, newRequests, addTallies)
+	d.closeFlows(t)
+	t.flush(newOpen, newRequests, addTallies, addFlows)
 }

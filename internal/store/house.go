@@ -88,13 +88,17 @@ func (h *house) ask() (ss []stmt) {
 // guards refuses, with a row that no table takes, what is otherwise asked: a chain that
 // is halted ($1) or not read ($2), a payee that is a deposit address ($3), and open
 // orders of a subject ($4) since a moment ($5) that would be more than allowed ($6)
-// with those that are added ($7).
-var guards = &many{types: "ttttnnn", bulk: `INSERT INTO writers (id)
+// with those that are added ($7), and more of a pair ($8) since a second ($9) than may be
+// sold ($10) with what is added ($11). It sees the tables as they were before what it is
+// joined with; should it see them after, it refuses too early, and then all is asked.
+var guards = &many{types: "ttttnnntnnn", bulk: `INSERT INTO writers (id)
 SELECT CAST(NULL AS BIGINT) FROM halts WHERE chain = ANY(CAST($1 AS TEXT[]))
 UNION ALL SELECT NULL FROM unnest(CAST($2 AS TEXT[])) w (chain) WHERE NOT EXISTS (SELECT 1 FROM tracks t WHERE t.chain = w.chain)
 UNION ALL SELECT NULL FROM addresses WHERE address = ANY(CAST($3 AS TEXT[]))
 UNION ALL SELECT NULL FROM unnest(CAST($4 AS TEXT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS BIGINT[])) c (subject, since, most, more)
-WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM open_orders o WHERE o.subject = c.subject AND o.created_at > c.since LIMIT c.most) t) + c.more > c.most`}
+WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM open_orders o WHERE o.subject = c.subject AND o.created_at > c.since LIMIT c.most) t) + c.more > c.most
+UNION ALL SELECT NULL FROM unnest(CAST($8 AS TEXT[]), CAST($9 AS BIGINT[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[])) f (pair, since, most, more)
+WHERE (SELECT COALESCE(SUM(w.usd), 0) FROM flows w WHERE w.pair = f.pair AND w.second > f.since) + f.more > f.most`}
 
 // guard is the statement that refuses what this transaction did not ask.
 func (d *door) guard() stmt {
@@ -112,7 +116,12 @@ func (d *door) guard() stmt {
 	for of, have := range d.open {
 		subjects, since, most, more = append(subjects, of.subject), append(since, have.after), append(most, of.max), append(more, d.added[of.subject])
 	}
-	return stmt{many: guards, columns: []any{halted, read, payees, subjects, since, most, more}}
+	var pairs []string
+	var from, bound, sold []int64
+	for pair, f := range d.flows {
+		pairs, from, bound, sold = append(pairs, pair), append(from, f.since), append(bound, int64(f.most)), append(sold, f.more())
+	}
+	return stmt{many: guards, columns: []any{halted, read, payees, subjects, since, most, more, pairs, from, bound, sold}}
 }
 
 // serves says why the house does not take a new order.

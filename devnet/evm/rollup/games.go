@@ -47,8 +47,10 @@ func Begin(h *types.Header) []byte {
 	return factory2Contract.pack("create", gameType, Output(h), common.BigToHash(h.Number).Bytes())
 }
 
-// AskGames and AskGame are the questions how many games there are, and where one stands.
-func AskGames() []byte            { return factory2Contract.pack("gameCount") }
+// AskGames is the question how many games there are.
+func AskGames() []byte { return factory2Contract.pack("gameCount") }
+
+// AskGame is the question where one stands.
 func AskGame(index uint64) []byte { return factory2Contract.pack("gameAtIndex", num(index)) }
 
 // ReadGame reads the answer to AskGame: when a game began, and where it stands.
@@ -60,10 +62,13 @@ func ReadGame(answer []byte) (began uint64, at common.Address, err error) {
 	return v[1].(uint64), v[2].(common.Address), nil //nolint:forcetypeassert // as the interface says
 }
 
-// AskHeight, AskRoot and AskStatus are questions to a game: of which block it is, what it
-// says of it, and whether it is still played, which is zero.
+// AskHeight asks a game of which block it is.
 func AskHeight() []byte { return gameContract.pack("l2BlockNumber") }
-func AskRoot() []byte   { return gameContract.pack("rootClaim") }
+
+// AskRoot asks a game what it says of its block.
+func AskRoot() []byte { return gameContract.pack("rootClaim") }
+
+// AskStatus asks a game whether it is still played, which is zero.
 func AskStatus() []byte { return gameContract.pack("status") }
 
 // Resolve are the calls that end a game in which nobody moved.

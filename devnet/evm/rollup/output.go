@@ -29,8 +29,10 @@ func Propose(h *types.Header) []byte {
 // Retract is the call that takes back an output and every later one.
 func Retract(index uint64) []byte { return oracleContract.pack("deleteL2Outputs", num(index)) }
 
-// AskOutputs and AskOutput are the questions how many outputs were told, and for one.
-func AskOutputs() []byte            { return oracleContract.pack("nextOutputIndex") }
+// AskOutputs is the question how many outputs were told.
+func AskOutputs() []byte { return oracleContract.pack("nextOutputIndex") }
+
+// AskOutput is the question for one.
 func AskOutput(index uint64) []byte { return oracleContract.pack("getL2Output", num(index)) }
 
 // Told is an output as the chain below has it.

@@ -92,7 +92,7 @@ func newRig(t *testing.T, url string) *rig {
 func (r *rig) serve(operators ...operator.Operator) *httptest.Server {
 	r.Helper()
 	door, err := operator.New(operator.Config{
-		Office: office.New(r.db, codecs{}, func() time.Time { return start }).With(heap{}), Operators: operators,
+		Office: office.New(r.db, codecs{}, func() time.Time { return start }).With(heap{}).WithPrices(&shelf{}), Operators: operators,
 		Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	if err != nil {

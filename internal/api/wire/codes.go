@@ -95,7 +95,7 @@ var troubleCodes = []Code{
 	{"chain_paused", 503, "Chain paused", "The chain is paused. Nothing should be sent to it now; try later.", true, ByOperator},
 	{"bridge_paused", 503, "Bridge paused", "The bridge is paused. Try later.", true, ByOperator},
 	{"provider_unavailable", 503, "Provider unavailable", "A provider that this needs is not available now. Try later.", true, ByOperator},
-	{"pair_unavailable", 503, "Pair unavailable", "One of the two assets, or the coin that sending costs, has no trustworthy price now. Ask again after Retry-After seconds.", true, ByOperator},
+	{"pair_unavailable", 503, "Pair unavailable", "One of the two assets, or the coin that sending costs, has no trustworthy price now, or as much of the pair was sold within a minute as may be. Ask again after Retry-After seconds.", true, ByOperator},
 	{"maintenance", 503, "Maintenance", "The service is being worked on. Try later.", true, ByOperator},
 	{"upstream_timeout", 504, "Upstream timeout", "A system we depend on did not answer in time. Try again later.", true, ByOperator},
 }

@@ -45,6 +45,8 @@ func Run(t *testing.T, open Open) {
 		{"an order is due when its own time comes", dueMoves},
 		{"open orders have ceilings", openCeilings},
 		{"no ceiling is overshot", openRace},
+		{"what is sold of a pair is bounded", flows},
+		{"no bound of a pair is overshot", flowRace},
 		{"a request makes one order", requests},
 		{"orders of a session", sessionOrders},
 		{"tallies are kept beside the facts", tallies},

@@ -110,7 +110,7 @@ func (r *rig) ready(w opbridge.Withdrawal) {
 // undisputed makes blocks until a withdrawal can be finalized.
 func (r *rig) undisputed(w opbridge.Withdrawal) opbridge.Standing {
 	r.Helper()
-	for range 5 * challenge {
+	for range 20 {
 		s, err := r.bridge.Where(r.Context(), w)
 		if err != nil {
 			r.Fatal(err)
@@ -118,7 +118,8 @@ func (r *rig) undisputed(w opbridge.Withdrawal) opbridge.Standing {
 		if s.Stage == opbridge.ReadyToFinalize {
 			return s
 		}
-		r.both(1)
+		r.do(r.l1, "mine", map[string]int{"skipSeconds": challenge}, nil)
+		r.both(deep + 1)
 	}
 	r.Fatal("it may be disputed for ever")
 	return opbridge.Standing{}

@@ -21,7 +21,7 @@ func BenchmarkFind(b *testing.B) {
 					if in == out {
 						continue
 					}
-					_, _ = w.graph.Find(w.ask(in, out, true, 1e21))
+					_, _ = w.Graph.Find(w.Ask(in, out, true, 1e21))
 				}
 			})
 		}

@@ -27,6 +27,7 @@ func (g *Graph) Find(a *Ask) (Found, error) {
 	amount := Float(&a.Amount)
 	w := borrow(len(g.from))
 	defer works.Put(w)
+	w.mark(g.from[a.Out], g)
 	sp := splitter{g: g, amount: amount, exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way)}
 	var cands [most]track
 	sp.cands = cands[:0]

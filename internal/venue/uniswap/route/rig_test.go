@@ -1,7 +1,6 @@
 package route_test
 
 import (
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"ferry/internal/venue/uniswap/amm"
+	"ferry/internal/venue/uniswap/ammtest"
 	"ferry/internal/venue/uniswap/route"
 )
 
@@ -34,89 +33,14 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-func whole(x float64) uint256.Int {
-	n, _ := big.NewFloat(x).Int(nil)
-	return *uint256.MustFromBig(n)
-}
+// world is random pools, with the references that know no screening.
+type world struct{ *ammtest.World }
 
-// world is random pools whose prices are near to what their tokens are worth.
-type world struct {
-	r     *rand.Rand
-	worth []float64 // of a smallest unit
-	edges []route.Edge
-	graph *route.Graph
-}
-
-// newWorld makes pools: hubs are the tokens with which most others have theirs.
 func newWorld(t testing.TB, r *rand.Rand, tokens, pools, hubs int) *world {
 	t.Helper()
-	w := &world{r: r, worth: make([]float64, tokens)}
-	for i := range w.worth {
-		w.worth[i] = math.Exp(r.Float64()*10 - 5)
-	}
-	var live []route.Live
-	for i := range pools {
-		a, b := r.IntN(hubs), i%tokens // every token has some pool
-		if r.IntN(8) == 0 {
-			a = r.IntN(tokens)
-		}
-		for a == b {
-			a = r.IntN(tokens)
-		}
-		e := w.pool(t, min(a, b), max(a, b))
-		w.edges = append(w.edges, e)
-		l, fit := route.Ready(e)
-		if !fit {
-			t.Fatalf("a pool that can not be traded in: %+v", e)
-		}
-		live = append(live, l)
-	}
-	w.graph = route.New(tokens, live)
-	return w
-}
-
-// pool is one of both versions, with a value of 10^20 to 10^24, off by a percent or so.
-func (w *world) pool(t testing.TB, zero, one int) route.Edge {
-	t.Helper()
-	value := math.Exp(w.r.Float64()*9) * 1e20
-	price := w.worth[zero] / w.worth[one] * (1 + (w.r.Float64()-0.5)/50)
-	e := route.Edge{Zero: zero, One: one}
-	if w.r.IntN(2) == 0 {
-		e.Pair = &amm.Pair{Zero: whole(value / w.worth[zero]), Keep: 997, Of: 1000}
-		e.Pair.One = whole(value / w.worth[zero] * price)
-		return e
-	}
-	fee := []struct {
-		fee     uint32
-		spacing int32
-	}{{100, 1}, {500, 10}, {3000, 60}, {10000, 200}}[w.r.IntN(4)]
-	p := &amm.Pool{Fee: fee.fee, Spacing: fee.spacing, Root: whole(math.Sqrt(price) * 0x1p96)}
-	var err error
-	p.Tick, err = amm.TickAt(&p.Root)
+	w, err := ammtest.NewWorld(r, ammtest.Size{Tokens: tokens, Pools: pools, Hubs: hubs})
 	ok(t, err)
-	mass := value / w.worth[zero] * math.Sqrt(price)
-	for range 1 + w.r.IntN(8) {
-		near := p.Tick / fee.spacing
-		half := 1 + w.r.Int32N(4000/fee.spacing+1)
-		l := whole(mass * (1 + w.r.Float64()))
-		ok(t, p.Add((near-half)*fee.spacing, (near+1+half)*fee.spacing, &l, false))
-	}
-	e.Pool = p
-	return e
-}
-
-// ask is a random question of a value.
-func (w *world) ask(in, out int, exactIn bool, value float64) *route.Ask {
-	a := &route.Ask{In: in, Out: out, ExactIn: exactIn, Amount: whole(value / w.worth[in])}
-	other := out
-	if !exactIn {
-		a.Amount = whole(value / w.worth[out])
-		other = in
-	}
-	if w.r.IntN(2) == 0 {
-		a.Hop, a.Way = whole(3e16/w.worth[other]), whole(1e16/w.worth[other])
-	}
-	return a
+	return &world{w}
 }
 
 // net is what an answer is worth after gas; more is better.
@@ -150,7 +74,7 @@ func (w *world) paths(in, out int) (all []*path) {
 		if len(hops) == 3 {
 			return
 		}
-		for i, e := range w.edges {
+		for i, e := range w.Edges {
 			for _, down := range []bool{true, false} {
 				from, to := e.Zero, e.One
 				if !down {
@@ -193,13 +117,13 @@ func (p *path) value(w *world, amount *uint256.Int, exactIn bool) *uint256.Int {
 		return v
 	}
 	x := *amount
-	var out *uint256.Int = &x
+	out := &x
 	for i := range p.hops {
 		h := p.hops[i]
 		if !exactIn {
 			h = p.hops[len(p.hops)-1-i]
 		}
-		t, err := w.edges[h.Pool].Through(&x, h.Down, exactIn)
+		t, err := w.Edges[h.Pool].Through(&x, h.Down, exactIn)
 		if err != nil || t.Short || t.Out.IsZero() {
 			out = nil
 			break

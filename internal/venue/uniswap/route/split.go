@@ -42,8 +42,10 @@ type splitter struct {
 	hop, way float64
 	cands    []track
 	// table is what each candidate is worth for each number of parts, without gas.
+	// Rows are filled when they are needed; the first part of each is always there.
 	table [most][grid + 1]float64
-	rows  int // of it that are filled
+	full  [most]bool
+	rows  int // of it that were begun
 }
 
 // set is some of the candidates, and the best split of the grid over them.
@@ -53,6 +55,7 @@ type set struct {
 	parts [maxWays]uint8
 	n     int
 	worth float64
+	low   float64 // what the part was worth that was worth least
 }
 
 func (s *splitter) value(t *track, part float64) float64 {
@@ -65,15 +68,7 @@ func (s *splitter) value(t *track, part float64) float64 {
 // best is the best split, the same as the grid had it, and the best way alone.
 func (s *splitter) best() (top [3]plan) {
 	for i := s.rows; i < len(s.cands); i++ {
-		for k := 1; k <= grid; k++ {
-			v := s.value(&s.cands[i], float64(k)/grid)
-			s.table[i][k] = v
-			if math.IsInf(v, -1) { // nor is there any for more
-				for ; k <= grid; k++ {
-					s.table[i][k] = v
-				}
-			}
-		}
+		s.table[i][1] = s.value(&s.cands[i], 1.0/grid)
 	}
 	s.rows = len(s.cands)
 	sets := make([]set, 0, beam)
@@ -88,7 +83,8 @@ func (s *splitter) best() (top [3]plan) {
 		next := room[:0]
 		for _, from := range sets {
 			for i := range s.cands {
-				if s.free(&from, i) && !tried(next, from.mask|1<<i) {
+				// What is worth less than the least of what was given out gets nothing.
+				if s.table[i][1] > from.low && s.free(&from, i) && !tried(next, from.mask|1<<i) {
 					more := from
 					more.mask |= 1 << i
 					more.ways[n] = uint8(i) //nolint:gosec // few
@@ -150,16 +146,22 @@ func (s *splitter) free(x *set, i int) bool {
 // of the grid, since more of a way is never worth more than its first part.
 func (s *splitter) fill(x set) set {
 	x.parts = [maxWays]uint8{}
+	x.low = math.Inf(-1)
 	x.worth = -s.way * float64(x.n-1)
 	for k := range x.n {
+		s.row(x.ways[k])
 		x.worth -= s.hop * float64(s.cands[x.ways[k]].n)
+	}
+	least := math.Inf(1)
+	var more [maxWays]float64 // what the next part of each is worth
+	for k := range x.n {
+		more[k] = s.table[x.ways[k]][1]
 	}
 	for range grid {
 		at, most := -1, math.Inf(-1)
-		for k := range x.n {
-			row := &s.table[x.ways[k]]
-			if more := row[x.parts[k]+1] - row[x.parts[k]]; more > most {
-				at, most = k, more
+		for k, v := range more[:x.n] {
+			if v > most {
+				at, most = k, v
 			}
 		}
 		if at < 0 {
@@ -168,8 +170,27 @@ func (s *splitter) fill(x set) set {
 		}
 		x.parts[at]++
 		x.worth += most
+		least = min(least, most)
+		if row := &s.table[x.ways[at]]; x.parts[at] < grid {
+			more[at] = row[x.parts[at]+1] - row[x.parts[at]]
+		}
 	}
+	x.low = least
 	return x
+}
+
+// row fills a row of the table.
+func (s *splitter) row(i uint8) {
+	if s.full[i] {
+		return
+	}
+	s.full[i] = true
+	row := &s.table[i]
+	for k := 2; k <= grid; k++ {
+		if row[k] = row[k-1]; !math.IsInf(row[k], -1) { // else nor is there any for more
+			row[k] = s.value(&s.cands[i], float64(k)/grid)
+		}
+	}
 }
 
 // given is how much of the amount found a place.

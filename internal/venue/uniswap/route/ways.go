@@ -124,13 +124,12 @@ func (s *search) offer(hops ...half) {
 // run looks at ways of one hop, of two, and of three. The ends of a way are all pools of
 // its tokens; the middle of a long one are the deepest.
 func (s *search) run(w *work) {
-	from, last := s.g.from[s.in], s.g.from[s.out]
+	from := s.g.from[s.in]
 	for _, h := range from {
 		if h.to == s.out {
 			s.offer(h)
 		}
 	}
-	w.mark(last, s.g)
 	from = from[:min(len(from), 2*breadth)]
 	for _, h := range from {
 		if h.to == s.out {
@@ -141,22 +140,32 @@ func (s *search) run(w *work) {
 		}
 	}
 	for _, a := range from {
-		if a.to == s.out {
+		if a.to == s.out || w.known[a.to] == w.now && s.poor(s.bound(a.rate*w.onward[a.to], maxHops)) {
 			continue
 		}
-		mids := s.g.from[a.to]
-		for _, b := range mids[:min(len(mids), breadth)] {
-			if b.to == s.in || b.to == s.out || w.head(b.to) < 0 || b.pool == a.pool {
-				continue
-			}
-			if s.poor(s.bound(a.rate*b.rate*w.rates[b.to], maxHops)) {
-				continue
-			}
-			for i := w.head(b.to); i >= 0; i = w.next[i] {
-				if c := w.ends[i]; c.pool != a.pool && c.pool != b.pool {
-					s.offer(a, b, c)
-				}
+		s.onward(w, a)
+	}
+}
+
+// onward looks at ways of three hops that begin with a pool, and notes the best rate of
+// its token to the end: whatever begins with it can not be better.
+func (s *search) onward(w *work, a half) {
+	most := 0.0
+	mids := s.g.from[a.to]
+	for _, b := range mids[:min(len(mids), breadth)] {
+		if b.to == s.in || b.to == s.out || w.head(b.to) < 0 || b.pool == a.pool {
+			continue
+		}
+		rate := b.rate * w.rates[b.to]
+		most = max(most, rate)
+		if s.poor(s.bound(a.rate*rate, maxHops)) {
+			continue
+		}
+		for i := w.head(b.to); i >= 0; i = w.next[i] {
+			if c := w.ends[i]; c.pool != a.pool && c.pool != b.pool {
+				s.offer(a, b, c)
 			}
 		}
 	}
+	w.known[a.to], w.onward[a.to] = w.now, most
 }

@@ -10,6 +10,9 @@ type work struct {
 	heads []int32   // the first end of a token
 	rates []float64 // the best of them
 	now   uint32
+	// onward is the best rate of a token to the end in two hops, where known has the search.
+	onward []float64
+	known  []uint32
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -17,7 +20,7 @@ var works = sync.Pool{New: func() any { return new(work) }}
 func borrow(tokens int) *work {
 	w := works.Get().(*work)
 	if len(w.stamp) < tokens {
-		*w = work{stamp: make([]uint32, tokens), heads: make([]int32, tokens), rates: make([]float64, tokens)}
+		*w = work{stamp: make([]uint32, tokens), heads: make([]int32, tokens), rates: make([]float64, tokens), onward: make([]float64, tokens), known: make([]uint32, tokens)}
 	}
 	return w
 }
@@ -28,6 +31,7 @@ func (w *work) mark(last []half, g *Graph) {
 	w.now++
 	if w.now == 0 {
 		clear(w.stamp)
+		clear(w.known)
 		w.now = 1
 	}
 	w.ends, w.next = w.ends[:0], w.next[:0]
