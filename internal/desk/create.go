@@ -66,7 +66,9 @@ func (d *Desk) create(ctx context.Context, p *access.Principal, a CreateAsk, ask
 	}
 	ask.Session = access.SessionDigest(integratorOf(p), session.Reveal())
 	ask.Origin, ask.Ceilings = d.origin(p, a), d.ceilings(p)
-	ask.Flow = d.flow(ask.Quote)
+	if ask.Bridge == nil { // what its owner brings over himself is not sold
+		ask.Flow = d.flow(ask.Quote)
+	}
 	if err := d.points(p, a, &ask, now); err != nil {
 		return Created{}, err
 	}

@@ -6,11 +6,17 @@ import (
 	"math/big"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/crypto"
+
 	"ferry/internal/chain"
+	"ferry/internal/front"
 	"ferry/internal/ledger"
+	"ferry/internal/money"
+	"ferry/internal/order"
 )
 
 // ride is an order over a native bridge, as its owner sees it over HTTP.
@@ -47,16 +53,20 @@ func (w toldRide) step(id string) (status, actor string) {
 	return "", ""
 }
 
-// bridged makes an order over a bridge.
+// bridged makes an order over a bridge: of dollars over CCTP, of coins otherwise.
 func (r *real) bridged(t *testing.T, bridge string, more fields) *ride {
 	t.Helper()
-	from, to, token := "ethereum", "base", "native"
-	if bridge == "base_withdraw" {
+	from, to, amount := "ethereum", "base", rideCoins
+	if bridge == "base_withdraw" || strings.HasPrefix(bridge, "cctp_base") {
 		from, to = to, from
 	}
+	token, token2 := "native", "native"
+	if strings.HasPrefix(bridge, "cctp_") {
+		token, token2, amount = r.Card.Tokens[from]["USDC"], r.Card.Tokens[to]["USDC"], rideDollars
+	}
 	body := fields{
-		"bridgeId": bridge, "termsVersion": 1, "fromChainId": from, "fromToken": token, "toChainId": to, "toToken": token,
-		"amount": "50000000000000000", "toAddress": r.fresh(to, "friend of "+bridge+fmt.Sprint(networks.Add(1))), "refundAddress": r.fresh(from, "back"),
+		"bridgeId": bridge, "termsVersion": 1, "fromChainId": from, "fromToken": token, "toChainId": to, "toToken": token2, "amount": amount,
+		"toAddress": r.fresh(to, "friend of "+bridge+fmt.Sprint(networks.Add(1))), "refundAddress": r.fresh(from, "back"),
 	}
 	for k, v := range more {
 		body[k] = v
@@ -68,6 +78,12 @@ func (r *real) bridged(t *testing.T, bridge string, more fields) *ride {
 	}
 	return &ride{real: r, t: t, id: o.OrderID, session: o.SessionID}
 }
+
+// What goes over the bridges.
+const (
+	rideCoins   = "50000000000000000"
+	rideDollars = "40000000"
+)
 
 // now is the order as it is.
 func (w *ride) now() (o toldRide) {
@@ -137,47 +153,95 @@ func (w *ride) events() (names []string) {
 	return names
 }
 
-// TestOwnersRunTheRollupsBridgeOnRealNodes has an owner deposit and withdraw by himself,
-// and another let the service prove and finalize for its fee.
-func TestOwnersRunTheRollupsBridgeOnRealNodes(t *testing.T) {
+// onward has small payments brought home too: fees for claiming are small.
+func onward(c *front.Config) {
+	calm(c)
+	c.Sweep.Least, c.Sweep.Share = money.Dollar/100, money.Whole
+}
+
+// TestNativeBridgesOnRealNodes has owners go over every bridge by themselves, and others
+// let the service claim for its fee, or perform all of it.
+func TestNativeBridgesOnRealNodes(t *testing.T) {
 	t.Parallel()
-	r := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Base}, blocks: fewBlocks, change: calm}.begin(t)
+	r := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Base}, blocks: fewBlocks, change: onward}.begin(t)
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
+	r.dollars(t)
 	var wg sync.WaitGroup
-	const amount = "50000000000000000"
-	wg.Go(func() {
-		w := r.bridged(t, "base_deposit", nil)
-		if o := w.until("completed"); o.Actual.ToAmount == nil || *o.Actual.ToAmount != amount {
-			t.Errorf("a deposit brought %v", o.Actual.ToAmount)
-		}
-	})
-	wg.Go(func() {
-		w := r.bridged(t, "base_withdraw", nil)
-		o := w.until("completed")
-		if _, who := o.step("finalize"); who != "user" || o.Actual.ToAmount == nil || *o.Actual.ToAmount != amount {
-			t.Errorf("a withdrawal brought %v, by the %s", o.Actual.ToAmount, who)
-		}
-		if names := w.events(); !slices.Contains(names, "order.step_ready") || !slices.Contains(names, "order.step_changed") || len(names) > 20 {
-			t.Errorf("it was told as %v", names)
-		}
-	})
-	wg.Go(func() {
-		w := r.bridged(t, "base_withdraw", fields{"autoClaim": true})
-		w.do("pay_fee")
-		w.do("initiate")
-		r.wait(t, "the service has claimed", func() bool { return w.now().Status == "completed" })
-		o := w.now()
-		for _, step := range []string{"prove", "finalize"} {
-			if status, who := o.step(step); status != "confirmed" || who != "service" {
-				t.Errorf("%s is %s by the %s", step, status, who)
+	for _, one := range []struct {
+		bridge, last, amount string
+	}{
+		{"base_deposit", "relay", rideCoins}, {"base_withdraw", "finalize", rideCoins},
+		{"cctp_ethereum_base", "mint", rideDollars}, {"cctp_base_ethereum", "mint", rideDollars},
+	} {
+		wg.Go(func() {
+			w := r.bridged(t, one.bridge, nil)
+			o := w.until("completed")
+			if status, _ := o.step(one.last); status != "confirmed" || o.Actual.ToAmount == nil || *o.Actual.ToAmount != one.amount {
+				t.Errorf("%s brought %v, and its last step is %s", one.bridge, o.Actual.ToAmount, status)
 			}
-		}
-	})
+			if names := w.events(); !slices.Contains(names, "order.step_changed") || len(names) > 24 ||
+				(one.bridge != "base_deposit") != slices.Contains(names, "order.step_ready") {
+				t.Errorf("%s was told as %v", one.bridge, names)
+			}
+		})
+	}
+	for _, bridge := range []string{"base_withdraw", "cctp_ethereum_base", "cctp_base_ethereum"} {
+		wg.Go(func() { r.claimed(t, bridge) })
+	}
+	for _, bridge := range []string{"cctp_ethereum_base_managed", "cctp_base_ethereum_managed"} {
+		wg.Go(func() { r.performed(t, bridge) })
+	}
 	wg.Wait()
-	earned, err := r.DB.Balance(t.Context(), ledger.Key{Account: ledger.Revenue, Asset: Base.Native()})
-	if err != nil || earned.Credits.IsZero() {
-		t.Errorf("the service earned %v for claiming: %v", earned, err)
+	for _, id := range []chain.ID{Ethereum, Base} {
+		earned, err := r.DB.Balance(t.Context(), ledger.Key{Account: ledger.Revenue, Asset: id.Native()})
+		if err != nil || earned.Credits.IsZero() {
+			t.Errorf("on %s the service earned %v for claiming: %v", id, earned, err)
+		}
 	}
 	r.booksAreChains(t)
+}
+
+// dollars gives the faucet, which sends what owners send here, dollars on both chains.
+func (r *real) dollars(t *testing.T) {
+	t.Helper()
+	rich, err := crypto.ToECDSA(crypto.Keccak256([]byte(faucet)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := evmAddress(strings.ToLower(crypto.PubkeyToAddress(rich.PublicKey).Hex()))
+	for _, slug := range []string{"ethereum", "base"} {
+		id := r.on[slug].ID
+		if _, err := r.Network.grounds[id].pay(t.Context(), to, chain.Asset{Chain: id, Ref: r.Card.Tokens[slug]["USDC"]}, money.FromUint64(1_000_000_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// claimed begins a trip, pays for claiming, and leaves the rest to the service.
+func (r *real) claimed(t *testing.T, bridge string) {
+	w := r.bridged(t, bridge, fields{"autoClaim": true})
+	w.do("pay_fee")
+	first := w.now().NextAction.StepID
+	w.do(first)
+	w.wait(t, "the service has claimed over "+bridge, func() bool { return w.now().Status == "completed" })
+	for _, s := range w.now().Steps {
+		claims := s.StepID == "prove" || s.StepID == "finalize" || s.StepID == "mint"
+		if s.Status != "confirmed" || claims != (s.Actor == "service") {
+			t.Errorf("%s of %s is %s by the %s", s.StepID, bridge, s.Status, s.Actor)
+		}
+	}
+}
+
+// performed pays once and leaves everything to the service.
+func (r *real) performed(t *testing.T, bridge string) {
+	w := r.bridged(t, bridge, nil)
+	o, err := r.DB.Order(t.Context(), order.ID(w.id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Network.Pay(t.Context(), o, o.Quote.In); err != nil {
+		t.Fatal(err)
+	}
+	w.wait(t, "the service has performed "+bridge, func() bool { return w.now().Status == "completed" })
 }
