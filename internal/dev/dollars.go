@@ -81,6 +81,9 @@ func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, err
 	if _, err := g.pay(ctx, chain.CanonicalAddress(chain.EVM, strings.ToLower(maker.Hex())), id.Native(), money.MustParse(deployerEach)); err != nil {
 		return "", err
 	}
+	if err := g.mine(ctx, 1); err != nil {
+		return "", err
+	}
 	done := make(chan error, 1)
 	mining, stop := context.WithCancel(ctx)
 	go func() { done <- mineOn(mining, g) }()
