@@ -171,8 +171,10 @@ func TestNativeBridgesOnRealNodes(t *testing.T) {
 	for _, one := range []struct {
 		bridge, last, amount string
 	}{
-		{"base_deposit", "relay", rideCoins}, {"base_withdraw", "finalize", rideCoins},
-		{"cctp_ethereum_base", "mint", rideDollars}, {"cctp_base_ethereum", "mint", rideDollars},
+		{"base_deposit", "relay", rideCoins},
+		{"base_withdraw", "finalize", rideCoins},
+		{"cctp_ethereum_base", "mint", rideDollars},
+		{"cctp_base_ethereum", "mint", rideDollars},
 	} {
 		wg.Go(func() {
 			w := r.bridged(t, one.bridge, nil)

@@ -38,6 +38,7 @@ func (e BridgeSeen) Key() string    { return "bridge:" + strconv.FormatInt(e.Ver
 
 // Name implements Event.
 func (StepSubmitted) Name() string { return "step_submitted" }
+
 func (e BridgeSeen) Name() string {
 	if e.Opens {
 		return "step_ready"
