@@ -16,6 +16,7 @@ const jobs = [
   ["contracts/Multicall.sol", "Multicall", "internal/devnet/uniswap/contract"],
   ["contracts/test/Trick.sol", "Trick", "internal/family/evm/testdata"],
   ["contracts/test/LyingToken.sol", "LyingToken", "internal/family/evm/testdata"],
+  ["contracts/test/Shop.sol", "Shop", "internal/family/evm/testdata"],
 ];
 
 for (const [file, name, into] of jobs) {

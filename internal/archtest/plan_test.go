@@ -61,7 +61,7 @@ var plan = map[string]string{
 	// devnet starts the local chains; only development and tests reach it.
 	"devnet":            "",
 	"devnet/devnettest": "devnet",
-	"devnet/uniswap":    "",
+	"devnet/uniswap":    "family/rpc",
 	"devnet/cctp":       "",
 	"prices":            words + " market",
 	// venues plan and judge; they know neither keys nor orders.

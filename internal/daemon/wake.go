@@ -72,6 +72,9 @@ func (r ringing) Wish(ctx context.Context, t send.Transfer, limit send.Cap, now 
 	err := r.Store.Wish(ctx, t, limit, now)
 	if err == nil {
 		r.bells.send[t.Call.Chain].ring()
+		if len(t.Call.Data) > 0 {
+			r.bells.sweep.ring() // what the step takes may have to come home first
+		}
 	}
 	return err
 }

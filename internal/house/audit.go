@@ -72,6 +72,7 @@ type round struct {
 
 	books     *ledger.Books
 	orders    []order.Order
+	byID      map[order.ID]int // where in orders
 	transfers []send.Record
 	sums      map[chain.Asset]*big.Int
 }
@@ -81,7 +82,7 @@ type round struct {
 func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 	r := &round{
 		Auditor: a, ctx: ctx, strict: strict, sums: map[chain.Asset]*big.Int{},
-		gone: map[place]*big.Int{}, swept: map[chain.DepositID]send.ID{},
+		byID: map[order.ID]int{}, gone: map[place]*big.Int{}, swept: map[chain.DepositID]send.ID{},
 	}
 	r.out.Conservation = r.sums
 	for _, asset := range a.h.Assets {
@@ -93,6 +94,7 @@ func (a *Auditor) Audit(ctx context.Context, strict bool) (Finding, error) {
 	r.checkBooks()
 	r.checkEndings()
 	r.checkOutflows()
+	r.checkReserved()
 	r.checkDeposits()
 	for _, asset := range r.h.Assets {
 		if r.sums[asset].Sign() != 0 {
@@ -124,6 +126,9 @@ func (r *round) load() (err error) {
 		os, err := r.h.DB.Orders(r.ctx, after, page)
 		if err != nil {
 			return err
+		}
+		for i, o := range os {
+			r.byID[o.ID] = len(r.orders) + i
 		}
 		r.orders = append(r.orders, os...)
 		if len(os) < page {
@@ -202,7 +207,7 @@ func toBig(a money.Amount) *big.Int {
 func (r *round) bookedTxs() map[chain.TxID]*big.Int {
 	booked := map[chain.TxID]*big.Int{}
 	for _, o := range r.orders {
-		for _, out := range append([]order.Outflow{o.Payout, o.Refund, o.Fee}, refunds(o)...) {
+		for _, out := range append([]order.Outflow{o.Payout, o.Refund, o.Fee}, others(o)...) {
 			if out.Tx != "" {
 				booked[out.Tx] = toBig(out.Cost)
 			}
@@ -219,10 +224,15 @@ func (r *round) bookedTxs() map[chain.TxID]*big.Int {
 // sweeps reports whether a transfer brings deposits home: what it moves stays ours.
 func sweeps(t send.Record) bool { return len(t.Transfer.Call.Sources) > 0 }
 
-func refunds(o order.Order) []order.Outflow {
+// others are what an order sends beside its payout, its refund and its fee: deposits in
+// recovery, and the transactions of its steps.
+func others(o order.Order) []order.Outflow {
 	var out []order.Outflow
 	for _, d := range o.Deposits {
 		out = append(out, d.Refund)
+	}
+	for _, c := range o.Calls {
+		out = append(out, c.Outflow)
 	}
 	return out
 }
@@ -252,6 +262,7 @@ func (r *round) checkOutflows() {
 				landed[t.Transfer.ID]++
 				r.checkLanding(t, l)
 				r.checkSwept(t, l)
+				r.checkSwap(t, l)
 			}
 			if cost := booked[l.Tx]; cost != nil {
 				// It may have landed again at another price, with the correction on its way.
@@ -262,7 +273,7 @@ func (r *round) checkOutflows() {
 				}
 			} else { // on the chain, not in the books yet
 				r.add(n.ID().Native(), toBig(l.Fee))
-				if paid && !sweeps(t) {
+				if paid && !sweeps(t) && len(l.Data) == 0 {
 					r.add(l.Asset, toBig(l.Amount))
 				}
 				if r.strict {
@@ -298,7 +309,7 @@ func (r *round) checkMissing(booked map[chain.TxID]*big.Int) {
 			continue
 		}
 		r.sub(t.Transfer.Call.Chain.Native(), booked[res.Tx])
-		if res.Fate == chain.Final && !sweeps(t) {
+		if res.Fate == chain.Final && !sweeps(t) && len(t.Transfer.Call.Data) == 0 {
 			r.sub(t.Transfer.Call.Asset, toBig(t.Transfer.Call.Amount))
 		}
 		if r.strict {

@@ -1,7 +1,9 @@
 package house
 
 import (
+	"fmt"
 	"math/big"
+	"strings"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/sim"
@@ -37,6 +39,57 @@ func (r *round) checkSwept(t send.Record, l sim.Landing) {
 			}
 			r.swept[d] = t.Transfer.ID
 		}
+	}
+}
+
+// checkSwap holds what a step's transaction did to what is booked of it. Its order books
+// that when the step is done, and goes on to the next; until then the wallet has less of
+// the one asset and more of the other than the books.
+func (r *round) checkSwap(t send.Record, l sim.Landing) {
+	if len(l.Data) == 0 || r.stepped(t) {
+		return
+	}
+	for _, s := range l.Took {
+		r.add(s.Asset, toBig(s.Amount))
+	}
+	for _, s := range l.Gave {
+		r.sub(s.Asset, toBig(s.Amount))
+	}
+	if r.strict {
+		r.trouble("%s has exchanged something, and no step is booked for it", t.Transfer.ID)
+	}
+}
+
+// stepped reports whether the step is booked that asked for a transaction.
+func (r *round) stepped(t send.Record) bool {
+	i, known := r.byID[order.ID(t.Transfer.Order)]
+	if !known {
+		return false
+	}
+	for _, c := range r.orders[i].Calls {
+		if r.orders[i].CallName(c) == string(t.Transfer.ID) {
+			return c.Step < r.orders[i].Step
+		}
+	}
+	return false
+}
+
+// checkReserved holds reservations of steps to the orders that run them.
+func (r *round) checkReserved() {
+	want := map[string]bool{}
+	for _, o := range r.orders {
+		if o.State == order.Executing {
+			want[fmt.Sprintf("%s/step/%d", o.ID, o.Step)] = true
+		}
+	}
+	for name := range r.books.Reservations {
+		if strings.Contains(name, "/step/") && !want[name] {
+			r.trouble("%s is reserved, and that step does not run", name)
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		r.trouble("%s runs, and nothing is reserved for it", name)
 	}
 }
 

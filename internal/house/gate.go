@@ -206,6 +206,10 @@ func (g gatedStore) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Add
 	return st(g, "UnsweptAt", func() ([]treasury.Lying, error) { return g.in.UnsweptAt(ctx, a, on, now) })
 }
 
+func (g gatedStore) Wanted(ctx context.Context, a chain.Asset, now time.Time) ([]treasury.Lying, error) {
+	return st(g, "Wanted", func() ([]treasury.Lying, error) { return g.in.Wanted(ctx, a, now) })
+}
+
 func (g gatedStore) Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error) {
 	return st(g, "Sweeping", func() (int, error) { return g.in.Sweeping(ctx, a, from) })
 }

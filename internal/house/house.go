@@ -11,6 +11,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/daemon"
 	"ferry/internal/family/sim"
+	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
@@ -51,6 +52,8 @@ type Options struct {
 	Poor []chain.Asset
 	// Sweep brings deposits home; without it they stay where they are.
 	Sweep bool
+	// Pools adds a chain and tokens that only pools exchange.
+	Pools bool
 	// Addresses are the forms that addresses have, by family; a family that is not in
 	// it has the form of the simulation.
 	Addresses map[chain.Family]sim.Addresses
@@ -63,7 +66,10 @@ type House struct {
 	Nets   []*sim.Net
 	Assets []chain.Asset
 	Rates  Rates
-	log    *slog.Logger
+	Pools  map[chain.ID]Pool // by their chain; none in a house without them
+
+	through *market.Through
+	log     *slog.Logger
 	// addresses are of keys with an index where deposits are brought home; nil where
 	// each is of its order's name.
 	addresses *treasury.Addresses
@@ -77,6 +83,9 @@ func prices() Rates {
 		Coin:   money.FromUint64(900_000_000), // a hundred millionth at 90,000
 		Sol:    money.FromUint64(150_000),     // a billionth at 150
 		SOLUSD: money.FromUint64(1_000_000),
+
+		Gas: money.FromUint64(3_000_000), BaseUSD: money.FromUint64(1_000_000),
+		Token: money.FromUint64(2_000_000), Far: money.FromUint64(500_000),
 	}
 }
 
@@ -89,16 +98,20 @@ func New(ctx context.Context, o Options) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &House{DB: db, Rates: prices(), log: o.Log}
+	h := &House{DB: db, Rates: prices(), Pools: map[chain.ID]Pool{}, log: o.Log}
 	if h.log == nil {
 		h.log = slog.Default()
 	}
+	all := allAssets()
+	if o.Pools {
+		all = append(all, poolAssets()...)
+	}
 	for _, c := range configs() {
-		if len(o.Chains) > 0 && !slices.Contains(o.Chains, c.ID) {
+		if len(o.Chains) > 0 && !slices.Contains(o.Chains, c.ID) || c.ID == Base && !o.Pools {
 			continue
 		}
 		c.Seed, c.Addresses = o.Seed, o.Addresses[c.Family]
-		for _, a := range allAssets() {
+		for _, a := range all {
 			if a.Chain != c.ID {
 				continue
 			}
@@ -118,7 +131,24 @@ func New(ctx context.Context, o Options) (*House, error) {
 			return nil, err
 		}
 	}
+	if o.Pools {
+		if err := h.openPools(); err != nil {
+			return nil, err
+		}
+	}
 	return h, h.fund(ctx, o.Poor)
+}
+
+// openPools makes the pools of the chains that the house has.
+func (h *House) openPools() error {
+	for _, p := range []Pool{{Token: Token, USD: EVMUSD}, {Token: Far, USD: BaseUSD}} {
+		if n := h.Net(p.Token.Chain); n != nil {
+			if err := h.deploy(n, p.Token, p.USD); err != nil {
+				return fmt.Errorf("pool of %s: %w", p.Token, err)
+			}
+		}
+	}
+	return h.plan()
 }
 
 // keep makes the house give out addresses that can be emptied. They are fetched only
@@ -153,6 +183,7 @@ func configs() []sim.Config {
 	list := []sim.Config{
 		{ID: EVM, Family: chain.EVM, Shape: sim.Nonces, FinalDepth: 8, BlockTime: 12 * time.Second, MinFee: money.FromUint64(5)},
 		{ID: BTC, Family: chain.Bitcoin, Shape: sim.Coins, FinalDepth: 5, BlockTime: 2 * time.Minute, MinFee: money.FromUint64(2)},
+		{ID: Base, Family: chain.EVM, Shape: sim.Nonces, FinalDepth: 6, BlockTime: 4 * time.Second, MinFee: money.FromUint64(2)},
 		{ID: SOL, Family: chain.Solana, Shape: sim.Expiring, FinalDepth: 4, BlockTime: 4 * time.Second, MinFee: money.FromUint64(5)},
 	}
 	for i := range list {
@@ -171,6 +202,9 @@ const (
 
 func (h *House) fund(ctx context.Context, scarce []chain.Asset) error {
 	for _, a := range h.Assets {
+		if h.addresses != nil && (a == Token || a == Far) {
+			continue // what only pools exchange is ours only as far as it was deposited
+		}
 		net, parts, units := h.Net(a.Chain), uint64(1), uint64(rich)
 		if net.Shape() == sim.Coins {
 			parts = treasuryCoins
@@ -247,6 +281,9 @@ func Patience() order.Patience {
 // Daemon builds a daemon whose every call outside passes the hook.
 func (h *House) Daemon(ctx context.Context, hook Hook) (*daemon.Daemon, error) {
 	cfg := daemon.Config{Settle: Settling(), Log: h.log}
+	if len(h.Pools) > 0 {
+		cfg.Venues = map[string]settle.Venue{PoolVenue: swaps{h, hook}}
+	}
 	if h.addresses != nil {
 		cfg.Sweep = Sweeping()
 	}

@@ -20,7 +20,7 @@ type ending struct {
 
 // run tells a story and says how it ended.
 func run(ctx context.Context, s story, o Options, cut Cut) (ending, *Tale, error) {
-	o.Chains, o.Sweep = s.chains, s.sweep
+	o.Chains, o.Sweep, o.Pools = s.chains, s.sweep, s.pools
 	t, err := Tell(ctx, o, cut)
 	if err != nil {
 		return ending{}, nil, err
@@ -78,7 +78,7 @@ func (e ending) differs(s story, f ending) error {
 }
 
 func TestStoriesOnSQLite(t *testing.T) {
-	for _, s := range slices.Concat(stories, sweepStories) {
+	for _, s := range slices.Concat(stories, sweepStories, poolStories) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			if _, _, err := run(t.Context(), s, Options{}, Cut{}); err != nil {
@@ -89,7 +89,7 @@ func TestStoriesOnSQLite(t *testing.T) {
 }
 
 func TestStoriesOnPostgres(t *testing.T) {
-	for _, s := range slices.Concat(stories, sweepStories) {
+	for _, s := range slices.Concat(stories, sweepStories, poolStories) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			want, _, err := run(t.Context(), s, Options{}, Cut{})
@@ -133,7 +133,7 @@ var ofASweep = map[string]bool{
 // A daemon that dies where it only reads leaves the same world behind as one that died
 // after its last effect, so of those a few are cut besides.
 func TestCrashSweep(t *testing.T) {
-	for _, s := range slices.Concat(stories, sweepStories) {
+	for _, s := range slices.Concat(stories, sweepStories, poolStories) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			want, tale, err := run(t.Context(), s, Options{}, Cut{})

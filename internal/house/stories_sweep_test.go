@@ -49,7 +49,7 @@ var sweepStories = []story{
 		t.Quiet()
 		t.home(EVMUSD)
 		t.Must(len(t.sweeps()) == 1, "%d sweeps", len(t.sweeps()))
-	}, true},
+	}, true, false},
 	{"a deposit is brought home and then refunded", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: Coin, Get: EVMUSD, In: 10_000_000, Back: true})
 		t.Pay(id, Coin, 4_000_000)
@@ -63,7 +63,7 @@ var sweepStories = []story{
 		t.MustBe(id, order.Refunded)
 		t.Quiet()
 		t.MustHave(t.Order(id).RefundTo, Coin, t.Order(id).Refund.Amount)
-	}, true},
+	}, true, false},
 	{"a sweep whose time on the chain ran out is signed again", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: SOLUSD, Get: ETH, In: 2_000_000_000})
 		t.Pay(id, SOLUSD, 2_000_000_000)
@@ -75,7 +75,7 @@ var sweepStories = []story{
 		t.Mine(EVM, 10)
 		t.Quiet()
 		t.home(SOLUSD)
-	}, true},
+	}, true, false},
 	{"a sweep that a deep reorg takes back is offered until it is there again", []chain.ID{EVM, SOL}, func(t *Tale) {
 		t.Net(EVM).SetFees(money.FromUint64(35))
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 2_000_000_000})
@@ -90,7 +90,7 @@ var sweepStories = []story{
 		t.fail(t.DB.Resume(t.ctx, EVM))
 		t.Quiet()
 		t.home(EVMUSD)
-	}, true},
+	}, true, false},
 	{"a deposit that was brought home and is taken back is a loss, and its sweep is undone", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 2_000_000_000})
 		tx := t.Pay(id, EVMUSD, 2_000_000_000)
@@ -107,5 +107,5 @@ var sweepStories = []story{
 		for _, r := range t.sweeps() {
 			t.Must(r.Result.Fate != chain.Final, "%s brought home what is not there", r.Transfer.ID)
 		}
-	}, true},
+	}, true, false},
 }

@@ -18,6 +18,7 @@ type story struct {
 	chains []chain.ID
 	tell   func(*Tale)
 	sweep  bool // deposits are brought home
+	pools  bool // there are pools, and a chain more
 }
 
 // raised is a story in which a payout waits: a daemon that was killed meanwhile
@@ -45,7 +46,7 @@ var stories = []story{
 		t.Must(o.FeeStatus == order.FeePaidOut, "fee is %s", o.FeeStatus)
 		t.MustHave(o.PayTo, Coin, o.Payout.Amount)
 		t.MustHave(o.Quote.Fee.PayTo, EVMUSD, money.FromUint64(5_000_000))
-	}, false},
+	}, false, false},
 	{"an order across chains of accounts completes, and a fee below its cost is skipped", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: SOLUSD, Get: ETH, In: 50_000_000, FeePercent: 1})
 		t.Pay(id, SOLUSD, 50_000_000)
@@ -57,7 +58,7 @@ var stories = []story{
 		}
 		t.Quiet()
 		t.Must(t.Order(id).FeeStatus == order.FeeSkip, "fee is %s", t.Order(id).FeeStatus)
-	}, false},
+	}, false, false},
 	{"a deposit that a reorg takes back is waited for again", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: ETH, Get: Sol, In: 100_000_000})
 		tx := t.Pay(id, ETH, 100_000_000)
@@ -70,7 +71,7 @@ var stories = []story{
 		t.Mine(SOL, 6)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a deposit that is mined again in another block counts once", []chain.ID{BTC, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: Coin, Get: SOLUSD, In: 10_000_000})
 		t.Pay(id, Coin, 10_000_000)
@@ -82,7 +83,7 @@ var stories = []story{
 		t.MustBe(id, order.Completed)
 		t.Quiet()
 		t.Must(len(t.Order(id).Deposits) == 1, "%d deposits", len(t.Order(id).Deposits))
-	}, false},
+	}, false, false},
 	{"a payment replaced in the mempool is dropped, and the order expires", []chain.ID{BTC, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: Coin, Get: Sol, In: 100_000})
 		tx := t.Pay(id, Coin, 100_000)
@@ -96,7 +97,7 @@ var stories = []story{
 		t.Wait(time.Minute, 1)
 		t.MustBe(id, order.Expired)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"too little is held, and goes back when asked", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: Coin, Get: EVMUSD, In: 1_000_000, Back: true})
 		t.Pay(id, Coin, 400_000)
@@ -110,7 +111,7 @@ var stories = []story{
 		o := t.Order(id)
 		t.MustHave(o.RefundTo, Coin, o.Refund.Amount)
 		t.Must(o.Refund.Amount.Less(money.FromUint64(400_000)), "refund %s", o.Refund.Amount)
-	}, false},
+	}, false, false},
 	{"too little is topped up", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000})
 		t.Pay(id, EVMUSD, 60_000_000)
@@ -121,7 +122,7 @@ var stories = []story{
 		t.Mine(SOL, 6)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"too little is bought at a new price", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000})
 		t.Pay(id, EVMUSD, 60_000_000)
@@ -141,7 +142,7 @@ var stories = []story{
 		t.Mine(SOL, 6)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a second and a late deposit go into recovery and back", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: SOLUSD, Get: ETH, In: 100_000_000, Back: true})
 		t.Pay(id, SOLUSD, 100_000_000)
@@ -161,7 +162,7 @@ var stories = []story{
 		o := t.Order(id)
 		t.Must(o.RecoveryStatus() == order.Returned, "recovery is %s", o.RecoveryStatus())
 		t.Must(o.Deposits[2].Why == order.LateDeposit, "third deposit is %s", o.Deposits[2].Why)
-	}, false},
+	}, false, false},
 	{"the wrong asset is held until the right one comes", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000})
 		t.Pay(id, ETH, 50_000_000)
@@ -177,7 +178,7 @@ var stories = []story{
 		t.Mine(EVM, 10)
 		t.Quiet()
 		t.Must(t.Order(id).RecoveryStatus() == order.Returned, "recovery is %s", t.Order(id).RecoveryStatus())
-	}, false},
+	}, false, false},
 	{"a payout that its recipient rejects is refunded", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: Sol, Get: ETH, In: 1_000_000_000, Back: true})
 		t.Net(EVM).Reject(sim.Match{To: t.Order(id).PayTo})
@@ -190,7 +191,7 @@ var stories = []story{
 		t.Mine(SOL, 6)
 		t.MustBe(id, order.Refunded)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a payout without a refund address waits for one", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: Coin, Get: ETH, In: 1_000_000})
 		t.Net(EVM).Reject(sim.Match{To: t.Order(id).PayTo})
@@ -205,7 +206,7 @@ var stories = []story{
 		t.Mine(BTC, 7)
 		t.MustBe(id, order.Refunded)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a payout that the mempool forgets is offered again", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Coin, In: 500_000_000})
 		t.Pay(id, EVMUSD, 500_000_000)
@@ -218,7 +219,7 @@ var stories = []story{
 		t.Mine(BTC, 8)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a gap in the nonces is filled by the bytes that were kept", []chain.ID{EVM, SOL}, func(t *Tale) {
 		first := t.Create(Terms{Give: SOLUSD, Get: ETH, In: 100_000_000})
 		second := t.Create(Terms{Give: SOLUSD, Get: EVMUSD, In: 100_000_000})
@@ -240,7 +241,7 @@ var stories = []story{
 		t.MustBe(first, order.Completed)
 		t.MustBe(second, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a payout stuck below the going price is bumped", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Coin, In: 500_000_000})
 		t.Pay(id, EVMUSD, 500_000_000)
@@ -253,7 +254,7 @@ var stories = []story{
 		t.Mine(BTC, 8)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a payout that never lands is cancelled and refunded", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: Sol, Get: EVMUSD, In: 1_000_000_000, Back: true})
 		t.Pay(id, Sol, 1_000_000_000)
@@ -269,7 +270,7 @@ var stories = []story{
 		t.Mine(SOL, 7)
 		t.MustBe(id, order.Refunded)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a payout whose time on the chain ran out is signed again", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: ETH, Get: SOLUSD, In: 100_000_000})
 		t.Pay(id, ETH, 100_000_000)
@@ -280,7 +281,7 @@ var stories = []story{
 		t.Mine(SOL, 8)
 		t.MustBe(id, order.Completed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a refund below its cost fails the order and stays in the books", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: Coin, Get: EVMUSD, In: 1_000_000, Back: true, Change: func(q *quote.Quote) {
 			q.Tolerance.UnderAction = quote.Refund
@@ -294,7 +295,7 @@ var stories = []story{
 		}
 		t.MustBe(id, order.Failed)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"an order past its deadline is not stuck in silence", []chain.ID{EVM, BTC}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Coin, In: 500_000_000})
 		t.Net(BTC).Halt()
@@ -309,7 +310,7 @@ var stories = []story{
 		t.Mine(BTC, 8)
 		t.Must(t.Order(id).State == order.Completed || t.Order(id).State == order.Held, "order is %s", t.Order(id).State)
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a reorg below what was paid out for halts the chain and books the loss", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: EVMUSD, Get: Sol, In: 100_000_000})
 		tx := t.Pay(id, EVMUSD, 100_000_000)
@@ -326,7 +327,7 @@ var stories = []story{
 		t.Must(err != nil, "an order was made on a halted chain")
 		t.fail(t.DB.Resume(t.ctx, EVM))
 		t.Quiet()
-	}, false},
+	}, false, false},
 	{"a payout that a deep reorg takes back is offered until it is there again", []chain.ID{EVM, SOL}, func(t *Tale) {
 		id := t.Create(Terms{Give: Sol, Get: EVMUSD, In: 1_000_000_000})
 		t.Pay(id, Sol, 1_000_000_000)
@@ -339,7 +340,7 @@ var stories = []story{
 		t.Quiet()
 		o := t.Order(id)
 		t.MustHave(o.PayTo, EVMUSD, o.Payout.Amount)
-	}, false},
+	}, false, false},
 	{"a payout that lands again at another price is booked with that", []chain.ID{EVM, SOL}, func(t *Tale) {
 		t.Net(EVM).SetFees(money.FromUint64(35))
 		id := t.Create(Terms{Give: Sol, Get: EVMUSD, In: 1_000_000_000})
@@ -353,5 +354,5 @@ var stories = []story{
 		t.fail(t.DB.Resume(t.ctx, EVM))
 		t.Quiet()
 		t.Must(t.Order(id).Payout.Cost.Less(dear), "it cost %s and costs %s now", dear, t.Order(id).Payout.Cost)
-	}, false},
+	}, false, false},
 }

@@ -116,7 +116,11 @@ func (t *Tale) restart() error {
 // Step lets the daemon work until it has nothing more to do for now, and audits.
 // A daemon that was killed is started again and goes on.
 func (t *Tale) Step() {
-	for range 2 {
+	passes := 2
+	if len(t.Pools) > 0 {
+		passes = 6 // from the end of a step's transaction to the wish of the next
+	}
+	for range passes {
 		t.pass()
 	}
 	if t.cut.N > 0 && !t.WasCut {
@@ -181,6 +185,7 @@ type Terms struct {
 	Back       bool // a refund address is given
 	FeePercent money.Percent
 	Change     func(*quote.Quote)
+	Pools      bool // it goes through pools
 }
 
 // Create makes an order.
@@ -191,6 +196,9 @@ func (t *Tale) Create(w Terms) order.ID {
 	t.fail(err)
 	if w.FeePercent > 0 {
 		q.Integrator, q.Fee = "int_1", &quote.Fee{Percent: w.FeePercent, PayTo: t.Net(w.Give.Chain).User("integrator")}
+	}
+	if w.Pools {
+		t.fail(t.Through(t.ctx, &q, t.Now))
 	}
 	if w.Change != nil {
 		w.Change(&q)

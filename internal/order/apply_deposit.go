@@ -170,7 +170,7 @@ func (t *turn) depositFinal(ev DepositFinal) error {
 		}
 		t.count(rec)
 		return t.judge(ev.Short)
-	case t.o.State == Held && right && t.o.Hold.Why.toppable():
+	case t.o.State == Held && right && t.o.Hold.Why.toppable() && t.o.Step == 0:
 		t.dropWrongAsset()
 		t.count(rec)
 		return t.judge(ev.Short)

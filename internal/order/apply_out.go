@@ -3,6 +3,7 @@ package order
 import (
 	"ferry/internal/chain"
 	"ferry/internal/ledger"
+	"ferry/internal/money"
 	"ferry/internal/quote"
 )
 
@@ -17,7 +18,11 @@ func (t *turn) pay() {
 		amount, err = t.o.Quote.PayoutFor(t.o.Received)
 	}
 	amount = must(t, amount, err)
+	if len(t.o.Quote.Steps) > 0 {
+		amount = money.Min(amount, t.o.InHand.Amount) // no more than the steps brought
+	}
 	if amount.IsZero() {
+		t.uncross()
 		t.refundOrHold(BelowMinimum, false)
 		return
 	}
@@ -68,9 +73,10 @@ func (t *turn) payoutFailed(ev PayoutFailed) error {
 	return nil
 }
 
-// refundable reports whether what is in hand can be sent back by itself.
+// refundable reports whether what is in hand can be sent back by itself. What its chain
+// took back since, while it was on its way, an operator looks at first.
 func (t *turn) refundable() bool {
-	return t.o.Bridge == nil && !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
+	return t.o.Bridge == nil && !t.o.unpaid() && !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
 }
 
 // refundOrHold refunds where the rule says so and an address is known, and holds otherwise.
@@ -125,7 +131,7 @@ func (t *turn) refundAsked() error {
 			return ErrNoRefundAddress
 		}
 		if !t.refundable() {
-			return t.out("what is in hand is on another chain")
+			return t.out("what is in hand is on another chain, or its deposit is lost")
 		}
 		t.refund()
 		asked = true

@@ -41,6 +41,11 @@ func (o Order) StepIn() (money.Amount, error) {
 // deposit has yet to come home: its transaction waits for that. What came from our
 // inventory must be there.
 func (t *turn) run() {
+	if slices.Contains(t.o.Keys, (StepFailed{Index: t.o.Step}).Key()) { // it failed before, and how it ends is told once
+		t.uncross()
+		t.refundOrHold(StepBroke, true)
+		return
+	}
 	step := t.o.Quote.Steps[t.o.Step]
 	in, err := t.o.StepIn()
 	if in = must(t, in, err); in.IsZero() {
@@ -123,12 +128,29 @@ func (t *turn) stepAsked(ev StepAsked) error {
 		return t.out("a transaction of the step is under way")
 	case ev.N != t.o.Asked(ev.Index) || len(t.o.Calls) >= MaxCalls:
 		return t.out("it is not the step's next transaction")
+	case !t.o.MayTake(ev.Call):
+		return t.out("it would take more than the step has")
 	}
 	call := ev.Call
 	call.From, call.For = HotWallet, ""
-	t.o.Calls = append(t.o.Calls, StepCall{Step: ev.Index, N: ev.N, Outflow: Outflow{Asset: call.Chain.Native(), State: OutWished}})
+	t.o.Calls = append(t.o.Calls, StepCall{Step: ev.Index, N: ev.N, Outflow: Outflow{Asset: call.Asset, Amount: call.Amount, State: OutWished}})
 	t.do(Wish{ID: t.o.callName(ev.Index, ev.N, call.Chain), For: ForStep, Call: call})
 	return nil
+}
+
+// MayTake reports whether a transaction of the running step, with all that the step asked
+// for before and that did not fail, takes no more than the step has.
+func (o Order) MayTake(c chain.Call) bool {
+	left, err := o.StepIn()
+	if err != nil || c.Asset.Chain != c.Chain {
+		return false
+	}
+	for _, before := range o.Calls {
+		if before.Step == o.Step && before.Asset == c.Asset && before.State != OutDead {
+			left = left.Less0(before.Amount)
+		}
+	}
+	return c.Asset != o.Quote.Steps[o.Step].In || !left.Less(c.Amount)
 }
 
 // Asked is how many transactions a step has asked for.

@@ -224,7 +224,7 @@ func seen(proof string, all ...quote.LegStands) func(Order) Event {
 	}
 }
 
-func leg(id string, s quote.LegStatus) quote.LegStands {
+func stood(id string, s quote.LegStatus) quote.LegStands {
 	return quote.LegStands{ID: id, Status: s, Why: "w"}
 }
 
@@ -252,19 +252,19 @@ func TestABridgeThatItsOwnerRuns(t *testing.T) {
 	if o.State != Confirming {
 		t.Fatalf("after the first transaction was named it is %s", o.State)
 	}
-	o = ride(t, o, start, seen("p", leg("initiate", quote.LegConfirmed), leg("prove", quote.LegWaiting)))
+	o = ride(t, o, start, seen("p", stood("initiate", quote.LegConfirmed), stood("prove", quote.LegWaiting)))
 	if s, ok := o.Bridge.Next(); o.State != Executing || ok {
 		t.Fatalf("while it waits it is %s, and %s is to be done", o.State, s.ID)
 	}
-	ev := seen("p", leg("initiate", quote.LegConfirmed), leg("prove", quote.LegReady))(o)
+	ev := seen("p", stood("initiate", quote.LegConfirmed), stood("prove", quote.LegReady))(o)
 	if ev.Name() != "step_ready" {
 		t.Errorf("a step that the owner can do is told as %s", ev.Name())
 	}
-	o = ride(t, o, start, always(ev), submit("prove", "b"), seen("p", leg("prove", quote.LegFailed)))
+	o = ride(t, o, start, always(ev), submit("prove", "b"), seen("p", stood("prove", quote.LegFailed)))
 	if s, ok := o.Bridge.Next(); !ok || s.ID != "prove" || s.Attempts != 1 || s.Error != "w" || s.Actor != quote.ByUser {
 		t.Fatalf("after a failure %+v is to be done", s)
 	}
-	o = ride(t, o, start, submit("prove", "c"), seen("p", leg("prove", quote.LegConfirmed), leg("wait", quote.LegConfirmed), leg("finalize", quote.LegConfirmed)))
+	o = ride(t, o, start, submit("prove", "c"), seen("p", stood("prove", quote.LegConfirmed), stood("wait", quote.LegConfirmed), stood("finalize", quote.LegConfirmed)))
 	if o.State != Completed || o.Bridge.Brought != n(1000) {
 		t.Fatalf("at its end it is %s and brought %s", o.State, o.Bridge.Brought)
 	}
@@ -275,7 +275,7 @@ func TestABridgeThatItsOwnerRuns(t *testing.T) {
 
 func TestAFirstTransactionThatFailedLeadsBackToTheStart(t *testing.T) {
 	t.Parallel()
-	o := ride(t, begun(t, false, 0), start, submit("initiate", "a"), seen("", leg("initiate", quote.LegFailed)))
+	o := ride(t, begun(t, false, 0), start, submit("initiate", "a"), seen("", stood("initiate", quote.LegFailed)))
 	if o.State != Awaiting || o.Bridge.Steps[0].Attempts != 1 {
 		t.Fatalf("it is %s after %d attempts", o.State, o.Bridge.Steps[0].Attempts)
 	}
@@ -283,7 +283,7 @@ func TestAFirstTransactionThatFailedLeadsBackToTheStart(t *testing.T) {
 	if o.State != Confirming {
 		t.Fatalf("named again it is %s", o.State)
 	}
-	o = ride(t, o, start.Add(2*time.Hour), seen("", leg("initiate", quote.LegFailed)))
+	o = ride(t, o, start.Add(2*time.Hour), seen("", stood("initiate", quote.LegFailed)))
 	if o.State != Expired {
 		t.Fatalf("failed after its time it is %s", o.State)
 	}
@@ -308,7 +308,7 @@ func claimed(why string) func(Order) Event {
 func TestTheServiceClaimsForItsFee(t *testing.T) {
 	t.Parallel()
 	o := ride(t, begun(t, true, 7), start, submit("initiate", "a"),
-		seen("p", leg("initiate", quote.LegConfirmed), leg("prove", quote.LegReady)))
+		seen("p", stood("initiate", quote.LegConfirmed), stood("prove", quote.LegReady)))
 	if s, _ := o.Bridge.Next(); s.Actor != quote.ByUser {
 		t.Fatalf("before it is paid, the next step is of %s", s.Actor)
 	}
@@ -316,8 +316,8 @@ func TestTheServiceClaimsForItsFee(t *testing.T) {
 	if s, _ := o.Bridge.Next(); s.Actor != quote.ByService || o.InHand.Amount != claimFee {
 		t.Fatalf("after it is paid, the next step is of %s", s.Actor)
 	}
-	o = ride(t, o, start, claim, claimed(""), seen("p", leg("prove", quote.LegConfirmed), leg("finalize", quote.LegReady)), claim, claimed(""))
-	c, err := o.Apply(seen("p", leg("wait", quote.LegConfirmed), leg("finalize", quote.LegConfirmed))(o), start)
+	o = ride(t, o, start, claim, claimed(""), seen("p", stood("prove", quote.LegConfirmed), stood("finalize", quote.LegReady)), claim, claimed(""))
+	c, err := o.Apply(seen("p", stood("wait", quote.LegConfirmed), stood("finalize", quote.LegConfirmed))(o), start)
 	if err != nil || c.Now.State != Completed {
 		t.Fatalf("it is %s: %v", c.Now.State, err)
 	}
@@ -330,7 +330,7 @@ func TestTheServiceClaimsForItsFee(t *testing.T) {
 func TestAServiceThatFailsGivesItsFeeBack(t *testing.T) {
 	t.Parallel()
 	o := ride(t, begun(t, true, 7), start, always(paid), submit("initiate", "a"),
-		seen("p", leg("initiate", quote.LegConfirmed), leg("prove", quote.LegReady)))
+		seen("p", stood("initiate", quote.LegConfirmed), stood("prove", quote.LegReady)))
 	for range MaxClaims {
 		o = ride(t, o, start, claim, claimed("reverted"))
 	}

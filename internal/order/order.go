@@ -49,7 +49,7 @@ const MaxCalls = 24
 // StepCall is a transaction of a step: wished, and then settled one way or the other.
 type StepCall struct {
 	Step, N int
-	Outflow // of nothing: only its chain, its transaction and what it cost
+	Outflow // of what it may take at most
 }
 
 // Crossing is what our inventory exchanged for the order between two steps, in the books
@@ -125,7 +125,8 @@ func (o Order) Open(now time.Time, window time.Duration) bool {
 
 // Requotable reports whether the order waits for a new price that its owner accepts.
 func (o Order) Requotable() bool {
-	return o.State == Held && o.Hold.Why.requotable() && o.Stop == ""
+	// After a step another asset is in hand than the one that a price is made for.
+	return o.State == Held && o.Hold.Why.requotable() && o.Stop == "" && o.Step == 0
 }
 
 // Place is where a list of orders, newest first, goes on: after the order of that

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"ferry/internal/chain"
 	"ferry/internal/order"
 	"ferry/internal/quote"
 	"ferry/internal/send"
@@ -35,16 +37,43 @@ func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now ti
 		return fmt.Errorf("step %d of %s: %w", e.Index, id, err)
 	}
 	move, err := venue.Next(ctx, step, known)
+	if err == nil {
+		move, err = fits(o, known, move)
+	}
 	if err != nil {
 		return fmt.Errorf("step %d of %s: venue %s: %w", e.Index, id, step.Venue, err)
 	}
-	// The last transaction that there is room for may have done it, so the venue is asked
-	// in any case: a refund of what is gone would pay twice.
-	if _, more := move.(quote.Send); more && len(o.Calls) >= order.MaxCalls {
-		move = quote.Fail{Why: "it was tried too often"}
-	}
 	return s.move(ctx, o, move, now)
 }
+
+// fits holds what a venue says to what the order can take. What it can not is trouble
+// that somebody must hear of: an order that was told it would only refuse, and wait.
+func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error) {
+	step := o.Quote.Steps[o.Step]
+	switch m := m.(type) {
+	case quote.Send:
+		if on := m.Call.Chain; on != step.In.Chain && on != step.Out.Chain {
+			return nil, fmt.Errorf("it asks for a call on %s", on)
+		}
+		if len(o.Calls) >= order.MaxCalls {
+			if slices.ContainsFunc(known.Calls, mayHaveTaken) {
+				return nil, errors.New("it was tried too often, and something may have gone: an operator must look")
+			}
+			return quote.Fail{Why: "it was tried too often"}, nil
+		}
+		if !o.MayTake(m.Call) {
+			return nil, fmt.Errorf("it asks to take %s of %s, more than the step has", m.Call.Amount, m.Call.Asset)
+		}
+	case quote.Done:
+		if m.In != known.In || m.Out.IsZero() {
+			return nil, fmt.Errorf("it took %s of %s and brought %s: an operator must look", m.In, known.In, m.Out)
+		}
+	}
+	return m, nil
+}
+
+// mayHaveTaken reports whether a transaction landed that could take something from us.
+func mayHaveTaken(c quote.Sent) bool { return c.Fate == chain.Final && !c.Call.Amount.IsZero() }
 
 // progress is what is known of an order's running step.
 func (s *Settler) progress(ctx context.Context, o order.Order, now time.Time) (p quote.Progress, err error) {
@@ -79,9 +108,6 @@ func (s *Settler) move(ctx context.Context, o order.Order, m quote.Move, now tim
 	}
 	switch m := m.(type) {
 	case quote.Send:
-		if on := m.Call.Chain; on != step.In.Chain && on != step.Out.Chain {
-			return fmt.Errorf("step %d of %s: venue %s asks for a call on %s", o.Step, o.ID, step.Venue, on)
-		}
 		return tell(order.StepAsked{Index: o.Step, N: asked, Call: m.Call})
 	case quote.Wait:
 		return later{max(m.For, time.Second), m.Why}

@@ -2,11 +2,13 @@ package settle_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"ferry/internal/chain"
+	"ferry/internal/house"
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
@@ -14,89 +16,132 @@ import (
 	"ferry/internal/settle"
 )
 
-// shelf holds one order whose step runs, and hears what it is told.
-type shelf struct {
-	settle.Store
-	order order.Order
-	told  order.Event
-	put   string // why the work was put off
+// oracle is a venue that says what a test wants.
+type oracle func(s quote.Step, known quote.Progress) quote.Move
+
+func (v oracle) Next(_ context.Context, s quote.Step, known quote.Progress) (quote.Move, error) {
+	return v(s, known), nil
 }
 
-var errHeard = errors.New("heard")
-
-func (s *shelf) Order(context.Context, order.ID) (order.Order, error) { return s.order, nil }
-
-func (s *shelf) Transfer(context.Context, send.ID) (send.Record, error) {
-	return send.Record{Result: send.Result{Fate: chain.Final}}, nil
+// stepping is a rig whose orders have one step of a venue.
+type stepping struct {
+	*rig
+	o   order.Order
+	now time.Time
 }
 
-func (s *shelf) Move(_ context.Context, _ order.ID, decide settle.Decide) (order.Order, error) {
-	c, err := decide(s.order)
-	if s.told = c.Event; err != nil {
-		return order.Order{}, err
-	}
-	return order.Order{}, errHeard
+func newStepping(t *testing.T, v settle.Venue) *stepping {
+	t.Helper()
+	r := &stepping{rig: newRig(t, "", house.Settling()), now: begin}
+	p := r.ports(r.DB)
+	p.Venues = map[string]settle.Venue{"oracle": v}
+	s, err := settle.New(house.Settling(), p)
+	r.must(err)
+	r.b = s
+	q, err := r.Terms("quo_1", house.EVMUSD, house.ETH, money.FromUint64(100_000_000), begin)
+	r.must(err)
+	q.Steps = []quote.Step{{Venue: "oracle", In: house.EVMUSD, Out: house.ETH, Give: q.In, Bring: q.Out, MinOut: q.Out}}
+	r.o, err = r.b.Create(t.Context(), r.Ask("ord_1", q, r.Net(house.EVM).User("to"), r.Net(house.EVM).User("back")), begin)
+	r.must(err)
+	r.o = r.tell(r.o, final(r.o, 1), begin)
+	return r
 }
 
-func (s *shelf) TakeWork(context.Context, time.Time, time.Duration, int) ([]settle.Work, error) {
-	return []settle.Work{{ID: "w", Order: s.order.ID, Effect: order.RunStep{}}}, nil
+// step lets the settler work, some seconds later each time.
+func (r *stepping) step() error {
+	r.now = r.now.Add(10 * time.Minute)
+	return r.b.Step(r.t.Context(), r.now)
 }
 
-func (s *shelf) LaterWork(_ context.Context, _ string, _ time.Time, why string) error {
-	s.put = why
-	return nil
+// land ends the newest transaction of the step.
+func (r *stepping) land(fate chain.Fate) {
+	r.t.Helper()
+	o := r.order(r.o.ID)
+	c := o.Calls[len(o.Calls)-1]
+	r.must(r.DB.End(r.t.Context(), send.ID(o.CallName(c)), send.Result{Fate: fate, Tx: chain.TxID(fmt.Sprint("tx-", len(o.Calls))), Cost: money.FromUint64(1), Block: chain.Block{Height: 9, Hash: "h9"}}, r.now))
 }
 
-func (s *shelf) DoneWork(context.Context, string) error { return nil }
-
-func (s *shelf) DueOrders(context.Context, time.Time, time.Duration, int) ([]order.ID, error) {
-	return nil, nil
+func take(known quote.Progress, n money.Amount) quote.Send {
+	return quote.Send{Call: chain.Call{Chain: house.EVM, To: chain.CanonicalAddress(chain.EVM, "pool"), Asset: house.EVMUSD, Amount: n, Data: []byte("swap")}}
 }
 
-func (s *shelf) Synced(context.Context, chain.ID) (time.Time, error) { return begin, nil }
-
-// says is a venue that says one thing.
-type says struct{ move quote.Move }
-
-func (s says) Next(context.Context, quote.Step, quote.Progress) (quote.Move, error) {
-	return s.move, nil
-}
-
-// A venue is asked also where there is no room for another transaction: the last one may
-// have done it, and a refund of what is gone would pay twice.
-func TestAStepThatAskedForAllItMayIsStillAsked(t *testing.T) {
+// A venue whose last transaction took what the step had must be heard, also when it may
+// ask for no other: the step is done, and a refund would pay it a second time.
+func TestAStepThatUsedUpItsCallsIsAskedHowItEnded(t *testing.T) {
 	t.Parallel()
-	in, out := chain.Asset{Chain: "sim:a"}, chain.Asset{Chain: "sim:b"}
-	full := order.Order{
-		ID: "ord_1", State: order.Executing, InHand: order.Sum{Asset: in, Amount: money.FromUint64(7)},
-		Quote: quote.Quote{ID: "quo_1", Give: in, Get: out, Steps: []quote.Step{{Venue: "v", In: in, Out: out}}},
+	r := newStepping(t, oracle(func(s quote.Step, known quote.Progress) quote.Move {
+		if n := len(known.Calls); n > 0 && known.Calls[n-1].Fate == chain.Final {
+			return quote.Done{In: known.In, Out: money.FromUint64(30_000_000)}
+		}
+		return take(known, known.In)
+	}))
+	for i := range order.MaxCalls {
+		for r.order(r.o.ID).Asked(0) <= i {
+			r.must(r.step())
+		}
+		for len(r.transfers()) <= i {
+			r.must(r.step())
+		}
+		fate := chain.Reverted
+		if i == order.MaxCalls-1 {
+			fate = chain.Final
+		}
+		r.land(fate)
+		r.must(r.step())
+		r.must(r.step())
 	}
-	for n := range order.MaxCalls {
-		full.Calls = append(full.Calls, order.StepCall{N: n, Outflow: order.Outflow{Asset: in, State: order.OutFinal}})
+	if o := r.order(r.o.ID); o.State != order.Sending || o.InHand.Asset != house.ETH {
+		t.Errorf("the order is %s with %+v in hand", o.State, o.InHand)
 	}
+}
+
+// A step that only ever failed is given up: nothing has left us.
+func TestAStepThatAlwaysFailsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := newStepping(t, oracle(func(_ quote.Step, known quote.Progress) quote.Move { return take(known, known.In) }))
+	for i := range order.MaxCalls {
+		for len(r.transfers()) <= i {
+			r.must(r.step())
+		}
+		r.land(chain.Reverted)
+		r.must(r.step())
+		r.must(r.step())
+	}
+	r.must(r.step())
+	if o := r.order(r.o.ID); o.State != order.Refunding || o.Failure != order.StepBroke {
+		t.Errorf("the order is %s for %s", o.State, o.Failure)
+	}
+}
+
+// What a venue says and the order can not take is told to somebody, and the order stays
+// where it is.
+func TestWhatAVenueMayNotSayIsTrouble(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
-		move quote.Move
+		say  func(known quote.Progress) quote.Move
 		want string
 	}{
-		"done":    {quote.Done{In: money.FromUint64(7), Out: money.FromUint64(6)}, "step_done"},
-		"waiting": {quote.Wait{For: time.Minute, Why: "it is on its way"}, ""},
-		"failed":  {quote.Fail{Why: "no"}, "step_failed"},
-		"more":    {quote.Send{Call: chain.Call{Chain: "sim:a"}}, "step_failed"},
+		"more than there is": {func(k quote.Progress) quote.Move { return take(k, money.FromUint64(100_000_001)) }, "more than the step has"},
+		"another chain": {func(k quote.Progress) quote.Move {
+			m := take(k, k.In)
+			m.Call.Chain = house.SOL
+			return m
+		}, "a call on sim:sol"},
+		"it took a part":     {func(quote.Progress) quote.Move { return quote.Done{In: money.FromUint64(5), Out: money.FromUint64(5)} }, "an operator must look"},
+		"it brought nothing": {func(k quote.Progress) quote.Move { return quote.Done{In: k.In} }, "an operator must look"},
+		"nothing":            {func(quote.Progress) quote.Move { return nil }, "asks for <nil>"},
 	} {
-		store := &shelf{order: full}
-		s, err := settle.New(settle.Config{
-			PerHour: 1, PerPayment: 1, FeeFactor: 1, Hurry: 1, GiveUp: 2, Lease: 1, PriceWait: 1,
-		}, settle.Ports{Store: store, Costs: map[chain.ID]settle.Coster{"sim:a": nil}, Listed: map[chain.Asset]bool{in: true}, Venues: map[string]settle.Venue{"v": says{c.move}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = s.Step(t.Context(), begin)
-		got := ""
-		if store.told != nil {
-			got = store.told.Name()
-		}
-		if got != c.want || (c.want == "") != (store.put == "it is on its way") {
-			t.Errorf("%s: told %q, put off %q, %v", name, got, store.put, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newStepping(t, oracle(func(_ quote.Step, k quote.Progress) quote.Move { return c.say(k) }))
+			for range 2 { // it is tried again, and heard again
+				if err := r.step(); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v", err)
+				}
+			}
+			if o := r.order(r.o.ID); o.State != order.Executing || len(o.Calls) != 0 {
+				t.Errorf("the order is %s with %d calls", o.State, len(o.Calls))
+			}
+		})
 	}
 }

@@ -28,6 +28,7 @@ FROM work w JOIN transfers t ON t.id = w.transfer WHERE w.transfer <> '' AND t.c
 	sqlSeenAll       = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND stage = 'seen' AND NOT untold`
 	sqlFinalHigh     = `SELECT ` + differingColumns + ` FROM deposits WHERE chain = $1 AND height > $2 AND stage = 'final' AND NOT untold`
 	sqlSpots         = `SELECT DISTINCT family, address, asset FROM deposits WHERE chain = $1 AND swept_by = '' AND height >= 0`
+	sqlRunning       = `SELECT name FROM reservations WHERE name LIKE '%/step/%' ORDER BY name`
 	sqlBalancesOf    = `SELECT asset, debits, credits, reserved FROM balances WHERE account = $1`
 )
 
@@ -76,6 +77,7 @@ type moment struct {
 	spots   map[chain.Spot]bool
 	knows   map[order.ID]order.Order
 	pending []closing
+	running []order.ID // orders of which a step runs
 }
 
 // movingRow is a transfer that an audit looks at.
@@ -135,7 +137,7 @@ func (m *moment) questions() []stmt {
 			_, err := m.take(x)
 			return err
 		}, sqlLandedAbove, on, m.high),
-		ask(m.close, sqlClosing, on),
+		ask(m.close, sqlClosing, on), collect(&m.running, scanRunning, sqlRunning),
 		ask(m.deposit(true), sqlUntoldAll, on), ask(m.deposit(false), sqlSeenAll, on), ask(m.deposit(false), sqlFinalHigh, on, m.high),
 		ask(func(r row) error {
 			var family, address, asset string
@@ -238,6 +240,13 @@ func (m *moment) orders() (ss []stmt) {
 		}
 		ss = append(ss, ask(func(row) error { c.known = true; return nil }, sqlEventKnown, string(c.order), ev.Key()))
 	}
+	for _, id := range m.running {
+		ss = append(ss, ask(func(r row) error {
+			o, err := scanOrder(r)
+			m.run(o)
+			return err
+		}, sqlOrder, string(id)))
+	}
 	for _, u := range m.unsure {
 		if _, asked := m.knows[u.order]; asked || !u.untold {
 			continue
@@ -250,6 +259,23 @@ func (m *moment) orders() (ss []stmt) {
 		}, sqlOrder, string(u.order)))
 	}
 	return ss
+}
+
+// run notes what the running step of an order may have taken.
+func (m *moment) run(o order.Order) {
+	if o.State != order.Executing || o.Step >= len(o.Quote.Steps) || o.Asked(o.Step) == 0 {
+		return
+	}
+	step := o.Quote.Steps[o.Step]
+	k := treasury.Running{In: step.In, Out: step.Out}
+	for _, c := range o.Calls {
+		if c.Step == o.Step && c.Asset == step.In && c.State != order.OutDead {
+			if sum, err := k.Most.Add(c.Amount); err == nil { // no step asks for more than it has
+				k.Most = sum
+			}
+		}
+	}
+	m.out.Running = append(m.out.Running, k)
 }
 
 // tell puts together what was found.

@@ -22,6 +22,7 @@ var whole = map[string]bool{
 	"sqlCountOrders": true, "sqlCountWork": true, "sqlCountQueue": true, "sqlCountUntold": true, "sqlCountDeposits": true,
 	"sqlCountTransfers": true, "sqlCountLive": true, "sqlCountBalances": true,
 	"sqlClosing": true, // audits, and work is what waits to be done
+	"sqlRunning": true, // audits, and reserved is only what open orders ask for
 	"sqlQueue":   true, // in the order of its index, and no more than asked for
 	// Counting everything again.
 	"sqlRecountOrders": true, "sqlRecountTallies": true, "sqlRecountAccounts": true, "sqlStrayEntries": true, "sqlStrayActivity": true,

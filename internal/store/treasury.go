@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/ledger"
 	"ferry/internal/money"
+	"ferry/internal/order"
 	"ferry/internal/send"
 	"ferry/internal/treasury"
 )
@@ -28,6 +31,8 @@ WHERE d.chain = $1 AND d.asset = $2 AND d.swept_by = '' AND d.stage = 'final' AN
   AND d.sweep_after <= $3 AND d.height <= (SELECT t.final FROM tracks t WHERE t.chain = d.chain)`
 	sqlUnswept   = sqlFree + ` ORDER BY LENGTH(d.amount) DESC, d.amount DESC, d.id DESC LIMIT CAST($4 AS BIGINT)`
 	sqlUnsweptAt = sqlFree + ` AND d.height >= 0 AND d.address = $4 ORDER BY d.id`
+	sqlWantedBy  = sqlFree + ` AND d.order_id = $4 ORDER BY d.id`
+	sqlStepping  = `SELECT id FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND open AND id LIKE '%/step/%' ORDER BY wished_at, id`
 	sqlSweeping  = `SELECT COUNT(*) FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND sweep = $3`
 	sqlSweepOf   = `SELECT address, asset, amount, swept_by FROM deposits WHERE id = $1 AND stage = 'final' AND NOT untold`
 	sqlMark      = `UPDATE deposits SET swept_by = $1 WHERE id = $2`
@@ -133,6 +138,34 @@ func (db *DB) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, 
 		return nil, fmt.Errorf("deposits of %s on %d addresses: %w", a, len(on), err)
 	}
 	return found, nil
+}
+
+// Wanted implements treasury.Sweeps: what the orders deposited of which a step's
+// transaction is not sent yet, or not settled.
+func (db *DB) Wanted(ctx context.Context, a chain.Asset, now time.Time) (found []treasury.Lying, err error) {
+	var ids []order.ID
+	err = db.engine.read(ctx, collect(&ids, scanRunning, sqlStepping, string(a.Chain), string(order.HotWallet)))
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	var ss []stmt
+	for _, id := range ids {
+		ss = append(ss, collect(&found, scanLying, sqlWantedBy, string(a.Chain), a.String(), micro(now), string(id)))
+	}
+	if err == nil && len(ss) > 0 {
+		err = db.engine.read(ctx, ss...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("deposits of %s that steps wait for: %w", a, err)
+	}
+	return found, nil
+}
+
+// scanRunning reads of whose step something is named.
+func scanRunning(r row) (order.ID, error) {
+	var name string
+	err := r.Scan(&name)
+	id, _, _ := strings.Cut(name, "/"+string(order.ForStep)+"/")
+	return order.ID(id), err
 }
 
 func scanLying(r row) (l treasury.Lying, err error) {

@@ -236,7 +236,12 @@ func (s *sheet) moving(ctx context.Context, t Moving) error {
 	}
 	c, id := t.Transfer.Call, t.Transfer.ID
 	s.explain(AtHome, c.Chain.Native(), new(big.Int).Sub(toBig(t.Booked.Cost), toBig(landed.Cost)), "the cost of %s", id)
-	if landed.Moved == t.Booked.Moved {
+	switch {
+	case landed.Moved == t.Booked.Moved:
+		return nil
+	case len(c.Data) > 0 && t.Booked.Moved:
+		return fmt.Errorf("it landed above height %d: %w", s.at.Height, ErrUnread)
+	case len(c.Data) > 0: // what it took and brought is booked with its step
 		return nil
 	}
 	n, how := toBig(c.Amount), "%s landed and is not booked yet"
@@ -318,11 +323,38 @@ func (s *sheet) close() Finding {
 			for _, r := range line.Reasons {
 				line.Unexplained.Sub(line.Unexplained, r.Amount)
 			}
+			if where == AtHome {
+				s.running(line)
+			}
 			slices.SortFunc(line.Reasons, func(a, b Reason) int { return strings.Compare(a.What, b.What) })
 			f.Lines = append(f.Lines, *line)
 		}
 	}
 	return f
+}
+
+// running explains what steps may have taken or brought that are not booked yet.
+func (s *sheet) running(line *Line) {
+	most, brings := new(big.Int), false
+	for _, r := range s.m.Running {
+		if r.In == line.Asset {
+			most.Sub(most, toBig(r.Most))
+		}
+		brings = brings || r.Out == line.Asset
+	}
+	switch sign := line.Unexplained.Sign(); {
+	case sign < 0 && most.Sign() < 0:
+		if most.Cmp(line.Unexplained) < 0 {
+			most.Set(line.Unexplained)
+		}
+		line.Reasons = append(line.Reasons, Reason{"taken by steps that run", most})
+	case sign > 0 && brings:
+		most.Set(line.Unexplained)
+		line.Reasons = append(line.Reasons, Reason{"brought by steps that run", most})
+	default:
+		return
+	}
+	line.Unexplained.Sub(line.Unexplained, most)
 }
 
 func toBig(n money.Amount) *big.Int {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -82,6 +83,40 @@ func (s *Sweeper) hurried(ctx context.Context, a chain.Asset, since, now time.Ti
 		}
 	}
 	return nil
+}
+
+// wanted brings home what a running step waits for, however little it is, if it pays for
+// its way: waiting until more has come together would keep an order for hours.
+func (s *Sweeper) wanted(ctx context.Context, a chain.Asset, now time.Time) error {
+	found, err := s.ports.Store.Wanted(ctx, a, now)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if s.whole(a) {
+		var on []chain.Address
+		for _, l := range found {
+			on = append(on, l.Address)
+		}
+		slices.SortFunc(on, func(a, b chain.Address) int { return strings.Compare(a.Text(), b.Text()) })
+		if found, err = s.ports.Store.UnsweptAt(ctx, a, slices.Compact(on), now); err != nil {
+			return err
+		}
+	} else {
+		found = apart(found)
+	}
+	on, err := s.ports.Store.Sweeping(ctx, a, s.cfg.Account)
+	if err != nil || on >= s.cfg.AtOnce {
+		return err
+	}
+	all, err := s.lots(ctx, a, found)
+	if err != nil {
+		return err
+	}
+	h, c, err := s.paying(ctx, a, all)
+	if err != nil || len(h.sources) == 0 {
+		return err
+	}
+	return s.wish(ctx, a, h, c, now)
 }
 
 // paying is what one transfer brings home of what lies there, if each address is to

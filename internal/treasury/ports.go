@@ -33,6 +33,9 @@ type Sweeps interface {
 	Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]Lying, error)
 	// UnsweptAt are all such deposits on some addresses.
 	UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]Lying, error)
+	// Wanted are such deposits of orders of which a step runs that takes that asset:
+	// its transaction can not be sent before they are home.
+	Wanted(ctx context.Context, a chain.Asset, now time.Time) ([]Lying, error)
 	// Sweeping counts the transfers that bring an asset home to an account and are not final.
 	Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error)
 	// Sweep wishes a transfer and marks its deposits, in one transaction. ErrStale if
@@ -80,6 +83,8 @@ type Moment struct {
 	// Moving are the transfers that are not both landed at the height or below and
 	// booked.
 	Moving []Moving
+	// Running are the steps that have asked for transactions and are not booked.
+	Running []Running
 	// Differing are the deposits that are booked and not on the chain at the height, or
 	// the other way round.
 	Differing []Differing
@@ -94,6 +99,15 @@ type Moving struct {
 	// Landed is what it did on the chain at the height; nil where only its attempts say.
 	Landed   *Effect
 	Attempts []send.Kept
+}
+
+// Running is a step of an order between its first transaction and its end. What it took
+// and brought is booked together when it is done: until then the wallet may have as much
+// as Most less of the one asset than the books, and more of the other.
+type Running struct {
+	In   chain.Asset
+	Most money.Amount
+	Out  chain.Asset
 }
 
 // Effect is what a transfer did: whether what it was to move has moved, and what it cost.

@@ -133,6 +133,9 @@ func (s *Sweeper) asset(ctx context.Context, a chain.Asset, now time.Time) error
 	if since, rush := s.rushing(a, now); rush {
 		return s.hurried(ctx, a, since, now)
 	}
+	if err := s.wanted(ctx, a, now); err != nil {
+		return err
+	}
 	found, err := s.free(ctx, a, now)
 	if err != nil || len(found) == 0 {
 		return err

@@ -18,11 +18,16 @@ import (
 // table is a store of deposits that lie somewhere.
 type table struct {
 	lying    map[chain.Asset][]treasury.Lying
+	wanted   map[chain.Asset][]treasury.Lying // by steps that run
 	sweeping int
 	halted   map[chain.ID]string
 	err      map[chain.ID]error
 	refuse   error
 	wished   []send.Transfer
+}
+
+func (s *table) Wanted(_ context.Context, a chain.Asset, _ time.Time) ([]treasury.Lying, error) {
+	return s.wanted[a], nil
 }
 
 func (s *table) Unswept(_ context.Context, a chain.Asset, n int, _ time.Time) ([]treasury.Lying, error) {
@@ -235,5 +240,45 @@ func TestBringingHomeWithoutLimitsIsRefused(t *testing.T) {
 	}
 	if _, err := treasury.NewSweeper(sweeping(), ports); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a running step waits for comes home at once, and alone, though it is little; what
+// would not pay for its way does not.
+func TestAStepsDepositIsBroughtHomeAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		wanted []treasury.Lying
+		costs  uint64
+		busy   int
+		want   string
+	}{
+		{"little", []treasury.Lying{lie(3, 2, 0)}, 1, 0, "[[3]]"},
+		{"two at once", []treasury.Lying{lie(3, 2, 0), lie(4, 5, 0)}, 1, 0, "[[4 3]]"},
+		{"less than it costs", []treasury.Lying{lie(3, 2, 0)}, 3, 0, "[]"},
+		{"as many on their way as may be", []treasury.Lying{lie(3, 2, 0)}, 1, 2, "[]"},
+		{"nothing", nil, 1, 0, "[]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := chain.Asset{Chain: "sim:a", Ref: "usd"}
+			s := &table{
+				lying: map[chain.Asset][]treasury.Lying{a: append([]treasury.Lying{lie(1, 20, 0)}, c.wanted...)}, sweeping: c.busy,
+				wanted: map[chain.Asset][]treasury.Lying{a: c.wanted},
+			}
+			w, err := treasury.NewSweeper(sweeping(), treasury.SweepPorts{
+				Store: s, Valuer: par{}, Chains: map[chain.ID]treasury.Coster{a.Chain: tariff{each: c.costs}}, Assets: []chain.Asset{a},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Step(t.Context(), start); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(s.emptied()); got != c.want {
+				t.Errorf("addresses %s were emptied, not %s", got, c.want)
+			}
+		})
 	}
 }

@@ -99,6 +99,7 @@ func (w *world) judge() error {
 		}
 		w.out.endings[string(o.State)]++
 		sums.add(o)
+		w.steps(o)
 		if why := open(o); why != "" {
 			w.out.unfinished++
 			errs = append(errs, fmt.Errorf("order %s (%s) is unfinished: %s", id, kinds[id], why))

@@ -58,6 +58,9 @@ func (w *world) chainMischief(n *sim.Net) {
 	if w.chance(200) {
 		w.nodeMischief(n)
 	}
+	if w.chance(60) {
+		w.push(n)
+	}
 }
 
 // ills are what one node of a chain has for a while, while the others only flicker.
@@ -108,6 +111,9 @@ func times(a money.Amount, n uint64) money.Amount {
 
 func (w *world) reorg(n *sim.Net, depth int) {
 	deep := depth > n.Config().FinalDepth
+	if deep && w.swapped(n, depth) {
+		return
+	}
 	o := sim.ReorgOptions{Empty: w.chance(3), DropAll: w.chance(6) || deep && w.chance(2), Extra: w.r.IntN(2)}
 	if _, err := n.Reorg(depth, o); err != nil {
 		return

@@ -17,6 +17,7 @@ type Report struct {
 	Orders         int               `json:"orders"`
 	Endings        map[string]int    `json:"endings"`
 	Faults         map[string]int    `json:"faults"`
+	Steps          map[string]int    `json:"steps"` // of routes through pools
 	Reorgs         int               `json:"reorgs"`
 	DeepReorgs     int               `json:"deepReorgs"`
 	Crashes        int               `json:"crashes"`
@@ -66,6 +67,9 @@ func (r *Report) add(o outcome) {
 	for k, n := range o.faults {
 		r.Faults[k] += n
 	}
+	for k, n := range o.steps {
+		r.Steps[k] += n
+	}
 	for k, n := range o.endings {
 		r.Endings[k] += n
 	}
@@ -105,6 +109,7 @@ func (r Report) Print(w io.Writer) error {
 	b.WriteString("\nSimulation\n")
 	line("seed", "%d (%d worlds)", r.Seed, r.Worlds)
 	line("orders", "%d: %s", r.Orders, table(r.Endings))
+	line("steps", "%s", table(r.Steps))
 	line("faults", "%s", table(r.Faults))
 	line("reorgs", "%d, of them %d below what was believed final", r.Reorgs, r.DeepReorgs)
 	line("crashes", "%d", r.Crashes)

@@ -38,7 +38,7 @@ type Config struct {
 type outcome struct {
 	seed                             uint64
 	planned, orders                  int
-	endings, faults                  map[string]int
+	endings, faults, steps           map[string]int
 	reorgs, deepReorgs, crashes      int
 	doublePayments, lost, unfinished int
 	drift                            int
@@ -82,7 +82,7 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 	if err := g.Wait(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Seed: cfg.Seed, Endings: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}, Points: map[string]int{}, Failures: []Failure{}}
+	r := Report{Seed: cfg.Seed, Endings: map[string]int{}, Faults: map[string]int{}, Steps: map[string]int{}, Conservation: map[string]string{}, Points: map[string]int{}, Failures: []Failure{}}
 	h := sha256.New()
 	for _, o := range results {
 		r.add(o)

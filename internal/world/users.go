@@ -78,6 +78,16 @@ func (w *world) newClient(i, try int) {
 		return
 	}
 	w.season(&q)
+	refused, err := w.through(&q)
+	if err != nil {
+		w.broken = fmt.Errorf("route of %s: %w", c.id, err)
+		return
+	}
+	if refused != "" {
+		w.count("refused_" + refused)
+		w.appoint(w.minutes(5), func() { w.newClient(i, try+1) })
+		return
+	}
 	var back chain.Address
 	if !w.chance(3) && name != "late address" {
 		back = w.h.Net(give.Chain).User("back-" + string(c.id))
@@ -281,7 +291,10 @@ func (w *world) requote(c *client) {
 	if err != nil {
 		return
 	}
-	q.Integrator = o.Quote.Integrator
+	q.Integrator, q.Fee = o.Quote.Integrator, o.Quote.Fee
+	if refused, err := w.through(&q); err != nil || refused != "" {
+		return
+	}
 	w.say(c, order.RequoteOffered{Hold: o.Hold.Since})
 	w.say(c, order.RequoteAccepted{Quote: q})
 }

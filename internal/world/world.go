@@ -56,7 +56,7 @@ func live(ctx context.Context, cfg Config, p planned) (o outcome) {
 		ctx: context.WithoutCancel(ctx), cfg: cfg, plan: p, r: rand.New(rand.NewPCG(p.seed, 1)),
 		now: house.Start.Add(time.Hour), due: map[chain.ID]time.Time{}, liar: map[chain.ID]bool{}, trace: sha256.New(),
 	}
-	w.out = outcome{seed: p.seed, planned: p.orders, endings: map[string]int{}, faults: map[string]int{}, conservation: map[string]string{}}
+	w.out = outcome{seed: p.seed, planned: p.orders, endings: map[string]int{}, faults: map[string]int{}, steps: map[string]int{}, conservation: map[string]string{}}
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -76,7 +76,7 @@ func (w *world) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	w.h, err = house.New(w.ctx, house.Options{URL: url, Seed: w.plan.seed, Poor: []chain.Asset{house.SOLUSD}, Sweep: true})
+	w.h, err = house.New(w.ctx, house.Options{URL: url, Seed: w.plan.seed, Poor: []chain.Asset{house.SOLUSD}, Sweep: true, Pools: true})
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (w *world) labour() {
 		if w.workers[i].sleeps.After(w.now) {
 			continue
 		}
-		for range w.r.IntN(500) {
+		for range w.r.IntN(800) {
 			if w.one(i) == idle && w.chance(2) {
 				break
 			}

@@ -55,6 +55,9 @@ func TestWildWorldsSweep(t *testing.T) {
 	if r.Points[report.Earned] == 0 || (r.Points[report.Reversed] == 0 && wildOrders > 1000) {
 		t.Errorf("points: %v", r.Points)
 	}
+	if r.Steps["done"] == 0 || r.Steps["calls_failed"] == 0 && wildOrders > 1000 {
+		t.Errorf("steps: %v", r.Steps)
+	}
 	if r.Reorgs == 0 || r.Crashes == 0 {
 		t.Errorf("%d reorgs, %d crashes", r.Reorgs, r.Crashes)
 	}
@@ -84,7 +87,7 @@ func TestAWildWorldOnPostgres(t *testing.T) {
 }
 
 func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
-	r := Report{Endings: map[string]int{}, Points: map[string]int{}, Faults: map[string]int{}, Conservation: map[string]string{}}
+	r := Report{Endings: map[string]int{}, Points: map[string]int{}, Faults: map[string]int{}, Steps: map[string]int{}, Conservation: map[string]string{}}
 	r.add(outcome{seed: 42, planned: 7, err: errDisk, conservation: map[string]string{"a": "-3"}})
 	r.add(outcome{seed: 43, conservation: map[string]string{"a": "3"}})
 	if r.Sound() || r.Conservation["a"] != "6" {

@@ -3,17 +3,17 @@ package uniswap
 import (
 	"context"
 	"crypto/ecdsa"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 	"time"
 
-	"github.com/ethereum/go-ethereum"
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
-	"github.com/ethereum/go-ethereum/ethclient"
+
+	"ferry/internal/family/rpc"
 )
 
 const (
@@ -25,10 +25,10 @@ const (
 
 // Wallet sends over JSON-RPC with a key of a local chain.
 type Wallet struct {
-	Client *ethclient.Client
 	// Mine makes a block where the chain makes none by itself; nil where it does.
 	Mine func(ctx context.Context) error
 
+	node  *rpc.Node
 	key   *ecdsa.PrivateKey
 	id    *big.Int
 	nonce uint64
@@ -39,21 +39,23 @@ type Wallet struct {
 
 // Open makes a wallet of a key on the chain that answers at a URL.
 func Open(ctx context.Context, url string, key *ecdsa.PrivateKey) (*Wallet, error) {
-	client, err := ethclient.DialContext(ctx, url)
+	pool, err := rpc.New(rpc.Config{URLs: []string{url}, Need: 1})
 	if err != nil {
 		return nil, err
 	}
-	w := &Wallet{Client: client, key: key}
-	if w.id, err = client.ChainID(ctx); err != nil {
+	w := &Wallet{node: pool.Nodes()[0], key: key}
+	var id, suggested hexutil.Big
+	if err := w.node.Call(ctx, &id, "eth_chainId"); err != nil {
 		return nil, err
 	}
-	if w.nonce, err = client.PendingNonceAt(ctx, w.Address()); err != nil {
+	if err := w.Renew(ctx); err != nil {
 		return nil, err
 	}
-	price, err := client.SuggestGasPrice(ctx)
-	if err != nil {
+	if err := w.node.Call(ctx, &suggested, "eth_gasPrice"); err != nil {
 		return nil, err
 	}
+	w.id = id.ToInt()
+	price := suggested.ToInt()
 	// A local chain may ask for more in a drill; a node takes no transaction that could
 	// cost more than a whole coin.
 	w.tip, w.most = price, new(big.Int).Mul(price, big.NewInt(50))
@@ -62,10 +64,14 @@ func Open(ctx context.Context, url string, key *ecdsa.PrivateKey) (*Wallet, erro
 
 // Renew forgets what was sent and counts from what the chain knows, after a branch on
 // which it was lost.
-func (w *Wallet) Renew(ctx context.Context) (err error) {
+func (w *Wallet) Renew(ctx context.Context) error {
 	w.open = nil
-	w.nonce, err = w.Client.PendingNonceAt(ctx, w.Address())
-	return err
+	var nonce hexutil.Uint64
+	if err := w.node.Call(ctx, &nonce, "eth_getTransactionCount", w.Address(), "pending"); err != nil {
+		return err
+	}
+	w.nonce = uint64(nonce)
+	return nil
 }
 
 // Address is whose key it is.
@@ -79,7 +85,11 @@ func (w *Wallet) Send(ctx context.Context, tx Tx) (common.Address, error) {
 	if err != nil {
 		return common.Address{}, err
 	}
-	if err := w.Client.SendTransaction(ctx, signed); err != nil {
+	raw, err := signed.MarshalBinary()
+	if err != nil {
+		return common.Address{}, err
+	}
+	if err := w.node.Call(ctx, nil, "eth_sendRawTransaction", hexutil.Bytes(raw)); err != nil {
 		return common.Address{}, fmt.Errorf("send: %w", err)
 	}
 	made := crypto.CreateAddress(w.Address(), w.nonce)
@@ -110,9 +120,10 @@ func (w *Wallet) Wait(ctx context.Context) ([]*types.Receipt, error) {
 
 func (w *Wallet) receipt(ctx context.Context, tx common.Hash) (*types.Receipt, error) {
 	for {
-		r, err := w.Client.TransactionReceipt(ctx, tx)
+		var r *types.Receipt
+		err := w.node.Call(ctx, &r, "eth_getTransactionReceipt", tx)
 		// A node that has no block yet says that it is still making its index.
-		if err == nil || !errors.Is(err, ethereum.NotFound) && !strings.Contains(err.Error(), "indexing is in progress") {
+		if err != nil && !strings.Contains(err.Error(), "indexing is in progress") || r != nil {
 			return r, err
 		}
 		if w.Mine != nil {

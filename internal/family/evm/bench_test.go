@@ -112,7 +112,7 @@ type bench struct {
 	chain   *evm.Chain
 	own     common.Address
 
-	token, foreign, liar, trick, sweeper common.Address
+	token, foreign, liar, trick, sweeper, shop common.Address
 
 	mu       sync.Mutex
 	names    map[string]*ecdsa.PrivateKey // who pays
@@ -292,7 +292,7 @@ func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
 		Token: b.asset(b.token), Amount: amount, Budget: budget, FinalDepth: finalDepth,
 		Bumps: true, Reverts: true, DeepReorgs: true, Faults: true, Nodes: nodes, Quorum: need,
-		Sums: true, Foresees: true, Worlds: 1, Sweeps: true,
+		Sums: true, Foresees: true, Worlds: 1, Sweeps: true, Calls: true,
 	}
 }
 

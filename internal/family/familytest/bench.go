@@ -53,6 +53,7 @@ type Powers struct {
 	DeepReorgs bool         // what was final can be orphaned
 	Faults     bool         // its nodes can be broken one by one
 	Sweeps     bool         // deposit addresses can be emptied; the bench is a Keeper
+	Calls      bool         // contracts can be called; the bench is a Trader
 	Nodes      int
 	Quorum     int
 	// Sums: what one transaction pays to one address of the chain's own coin is one

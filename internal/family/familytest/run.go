@@ -32,7 +32,7 @@ func tokens(p Powers) bool  { return p.Token != chain.Asset{} }
 
 // Run runs every case that the chain has the powers for, each on a bench of its own.
 func Run(t *testing.T, newBench func(t *testing.T) Bench) {
-	for _, k := range slices.Concat(readCases, payCases, sendCases, bumpCases, deadCases, sweepCases, balanceCases, trustCases, randomCases) {
+	for _, k := range slices.Concat(readCases, payCases, sendCases, callCases, bumpCases, deadCases, sweepCases, balanceCases, trustCases, randomCases) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)

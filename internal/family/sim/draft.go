@@ -63,7 +63,9 @@ func (c *Chain) check(call chain.Call) error {
 		return fmt.Errorf("%w: the recipient is no address", send.ErrRefused)
 	case !n.listed[call.Asset.Ref]:
 		return fmt.Errorf("%w: %v is not listed", send.ErrRefused, call.Asset)
-	case call.Amount.IsZero() && call.To != own:
+	case len(call.Data) > 0 && (n.cfg.Shape != Nonces || len(call.Sources) > 0 || !n.isContract(call.To)):
+		return fmt.Errorf("%w: it calls no contract", send.ErrRefused)
+	case call.Amount.IsZero() && len(call.Data) == 0 && call.To != own:
 		return fmt.Errorf("%w: it pays nothing", send.ErrRefused)
 	case n.cfg.Shape == Coins && !call.Amount.IsZero() && call.Amount.Less(n.cfg.Dust):
 		return fmt.Errorf("%w: %s is dust", send.ErrRefused, call.Amount)
@@ -73,7 +75,7 @@ func (c *Chain) check(call chain.Call) error {
 
 func (c *Chain) body(call chain.Call) *body {
 	return &body{
-		chain: c.net.cfg.ID, from: c.Own(call.From).Text(), pulls: pullsOf(call),
+		chain: c.net.cfg.ID, from: c.Own(call.From).Text(), pulls: pullsOf(call), data: call.Data,
 		outs: []output{{to: call.To.Text(), asset: call.Asset.Ref, amount: call.Amount}},
 	}
 }
@@ -111,6 +113,9 @@ func (c *Chain) Draft(ctx context.Context, call chain.Call, slots send.Held, mos
 		return chain.Attempt{}, err
 	}
 	if err := c.lie(ctx, call, head); err != nil {
+		return chain.Attempt{}, err
+	}
+	if err := c.simulate(ctx, b, head); err != nil {
 		return chain.Attempt{}, err
 	}
 	if c.net.cfg.Shape == Expiring {

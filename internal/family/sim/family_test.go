@@ -15,6 +15,7 @@ type bench struct {
 	*sim.Net
 	t     *testing.T
 	token chain.Asset
+	pool  chain.Address
 }
 
 func newBench(t *testing.T, s sim.Shape) familytest.Bench {
@@ -37,9 +38,30 @@ func newBench(t *testing.T, s sim.Shape) familytest.Bench {
 	if s != sim.Coins {
 		b.ok(n.Faucet(n.Own(sim.Hot), b.token, money.FromUint64(1_000_000)))
 	}
+	if s == sim.Nonces {
+		b.pool, err = n.Deploy("shop", b.token, id.Native())
+		b.ok(err)
+		b.ok(n.Faucet(b.pool, b.token, money.FromUint64(50_000_000)))
+		b.ok(n.Faucet(b.pool, id.Native(), money.FromUint64(50_000_000)))
+	}
 	n.Mine(4)
 	return b
 }
+
+// Allow implements familytest.Trader: a pool takes what the call says.
+func (b *bench) Allow(money.Amount) []chain.Call { return nil }
+
+func (b *bench) Trade(give chain.Asset, n, least money.Amount) chain.Call {
+	get := b.token
+	if give == b.token {
+		get = b.ID().Native()
+	}
+	return chain.Call{
+		Chain: b.ID(), From: sim.Hot, To: b.pool, Asset: give, Amount: n, Data: sim.Swap{In: n, MinOut: least, Get: get}.Data(),
+	}
+}
+
+func (b *bench) Spoil() { b.ok(b.Faucet(b.pool, b.token, money.MustParse("1000000000000000"))) }
 
 func (b *bench) ok(err error) {
 	b.t.Helper()
@@ -57,7 +79,7 @@ func (b *bench) Powers() familytest.Powers {
 	return familytest.Powers{
 		Token: b.token, Amount: money.FromUint64(100_000), Budget: money.FromUint64(2_000_000), FinalDepth: b.Config().FinalDepth,
 		Bumps: s != sim.Expiring, Expires: s == sim.Expiring, Reverts: s != sim.Coins,
-		Gaps: s == sim.Expiring, DeepReorgs: s != sim.Expiring, Faults: true, Sweeps: true,
+		Gaps: s == sim.Expiring, DeepReorgs: s != sim.Expiring, Faults: true, Sweeps: true, Calls: s == sim.Nonces,
 		Nodes: b.Config().Nodes, Quorum: b.Config().Quorum,
 	}
 }

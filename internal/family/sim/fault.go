@@ -46,8 +46,8 @@ type Fault struct {
 
 // Hook decides, call by call, how a node fails; it is asked after the node's own
 // fault and only if that is none. It must not call the net. The calls are named
-// Head, Next, Deposits, Pending, Price, Count, Balance, Coins, Status, Spender
-// and Broadcast.
+// Head, Next, Deposits, Pending, Price, Count, Balance, Coins, Status, Spender,
+// View and Broadcast.
 type Hook func(node int, call string) Fault
 
 // SetHook makes h decide about every call to every node from now on; nil is nobody.

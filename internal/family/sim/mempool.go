@@ -95,6 +95,9 @@ func (n *Net) newTx(id chain.TxID, b *body) (*tx, error) {
 	if len(b.outs) == 0 || (n.cfg.Shape == Coins) != (len(b.ins) > 0) {
 		return nil, errMalformed
 	}
+	if len(b.data) > 0 && (n.cfg.Shape != Nonces || len(b.outs) != 1 || len(b.pulls) > 0) {
+		return nil, errMalformed
+	}
 	for _, o := range b.outs {
 		if _, err := n.codec.Parse(o.to); err != nil {
 			return nil, fmt.Errorf("%w: %w", errMalformed, err)

@@ -168,9 +168,16 @@ func (n *Net) tryAccount(b *block, t *tx) verdict {
 		return waits
 	}
 	failed := short || t.body.flags&willFail != 0 || n.lacksTokens(t.body) || n.lacksPulls(t.body) || n.rejected(t.body)
+	var did []flow
+	if len(t.body.data) > 0 && !failed {
+		did, err = n.execute(t.body, func(c cell) (money.Amount, error) { return n.cells[c], nil })
+		failed = err != nil
+	}
 	n.debit(b, own, fee)
 	switch {
 	case failed:
+	case len(t.body.data) > 0:
+		n.flow(b, did)
 	case len(t.body.pulls) > 0:
 		n.pullIn(b, t.body)
 	default:
@@ -185,7 +192,7 @@ func (n *Net) tryAccount(b *block, t *tx) verdict {
 	if n.cfg.Shape == Nonces {
 		n.count(b, t.body.from)
 	}
-	n.land(b, t, fee, failed)
+	n.land(b, t, fee, failed).did = did
 	return lands
 }
 
@@ -255,7 +262,7 @@ type place struct {
 // pays reports whether an output moved something that is listed.
 func (n *Net) pays(r *receipt, i int) bool {
 	o := r.tx.body.outs[i]
-	return !r.failed && !o.void && !o.amount.IsZero() && n.listed[o.asset]
+	return !r.failed && len(r.tx.body.data) == 0 && !o.void && !o.amount.IsZero() && n.listed[o.asset]
 }
 
 // prune forgets how to undo what no reorg reaches.

@@ -29,7 +29,8 @@ type Net struct {
 	mu    sync.Mutex
 	keys  map[string]key
 	users map[string]key
-	kept  map[uint32]key // of the deposit addresses that were asked for
+	kept  map[uint32]key  // of the deposit addresses that were asked for
+	pools map[string]pair // contracts, by their address
 	world
 }
 
@@ -82,7 +83,7 @@ func New(c Config) (*Net, error) {
 	n := &Net{
 		cfg: c, codec: Codec{c.Family, c.Addresses}, rule: rule,
 		listed: map[string]bool{"": true},
-		keys:   make(map[string]key), users: make(map[string]key), kept: make(map[uint32]key),
+		keys:   make(map[string]key), users: make(map[string]key), kept: make(map[uint32]key), pools: make(map[string]pair),
 	}
 	for _, a := range c.Assets {
 		n.listed[a.Ref] = true

@@ -24,6 +24,7 @@ type standing struct {
 	failed  bool
 	block   chain.Block
 	fee     money.Amount
+	said    string // by contracts, as one text
 }
 
 // purse is a coin that can be spent.
@@ -270,7 +271,7 @@ func (d *Node) standing(id chain.TxID, anchor string) (standing, error) {
 		case t == nil:
 			return standing{}, nil
 		case t.at != nil && t.at.block.n <= view.n:
-			return standing{landed: true, failed: t.at.failed, block: t.at.block.Block, fee: t.at.fee}, nil
+			return standing{landed: true, failed: t.at.failed, block: t.at.block.Block, fee: t.at.fee, said: said(t.at.did)}, nil
 		}
 		return standing{pending: t.pooled || t.at != nil}, nil
 	})

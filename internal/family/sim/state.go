@@ -157,6 +157,7 @@ type receipt struct {
 	block  *block
 	fee    money.Amount
 	failed bool
+	did    []flow // what a contract took and gave
 }
 
 // tx is a transaction the net has heard of.
@@ -185,6 +186,7 @@ const (
 	transferGas = 21_000
 	tokenGas    = 65_000
 	innerGas    = 40_000
+	callGas     = 150_000
 	coinBase    = 10
 	coinIn      = 68
 	coinOut     = 31
@@ -197,6 +199,9 @@ func (b *body) weigh(s Shape) uint64 {
 		return coinBase + coinIn*uint64(len(b.ins)) + coinOut*uint64(len(b.outs))
 	case Expiring:
 		return expireBase * uint64(max(1, len(b.outs)+len(b.pulls)))
+	}
+	if len(b.data) > 0 {
+		return callGas
 	}
 	w := uint64(transferGas)
 	if len(b.outs) > 0 && b.outs[0].asset != "" {

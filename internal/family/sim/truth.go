@@ -99,6 +99,16 @@ type Landing struct {
 	// Swept is what it brought home from deposit addresses, by address; empty for
 	// whatever is no sweep.
 	Swept map[chain.Address]money.Amount
+	// Data says that it called a contract; Took and Gave are what that took of the account
+	// and gave it, and Amount is the most it could have taken.
+	Data       []byte
+	Took, Gave []Sum
+}
+
+// Sum is an amount of an asset.
+type Sum struct {
+	Asset  chain.Asset
+	Amount money.Amount
 }
 
 // Sent are all transactions of an account on the canonical branch, oldest first,
@@ -137,9 +147,10 @@ func (n *Net) landing(r *receipt) Landing {
 			pays.amount = plus(pays.amount, p.amount)
 		}
 	}
+	took, gave := n.sums(r)
 	return Landing{
-		Swept: swept,
-		Tx:    r.tx.id, From: chain.CanonicalAddress(n.cfg.Family, b.from), To: chain.CanonicalAddress(n.cfg.Family, pays.to),
+		Swept: swept, Data: b.data, Took: took, Gave: gave,
+		Tx: r.tx.id, From: chain.CanonicalAddress(n.cfg.Family, b.from), To: chain.CanonicalAddress(n.cfg.Family, pays.to),
 		Asset: chain.Asset{Chain: n.cfg.ID, Ref: pays.asset}, Amount: pays.amount,
 		Fee: r.fee, Reverted: r.failed, Block: r.block.Block, Nonce: b.nonce,
 	}

@@ -52,6 +52,7 @@ type body struct {
 	ins     []input // Coins
 	outs    []output
 	pulls   []pull // of a sweep: whom else it takes from, with their signatures
+	data    []byte // Nonces: what the contract is told that the first output names
 }
 
 // pull is a deposit address that a sweep empties into its sender's. On Coins its
@@ -101,7 +102,7 @@ func (b *body) encode() []byte {
 		w = putString(w, p.from)
 		w = putString(w, p.amount.String())
 	}
-	return w
+	return putString(w, string(b.data))
 }
 
 func boolByte(b bool) byte {
@@ -147,6 +148,9 @@ func decode(raw []byte) (b *body, signed, sig []byte, err error) {
 	b.pulls = make([]pull, r.count())
 	for i := range b.pulls {
 		b.pulls[i] = pull{from: r.text(), amount: r.amount()}
+	}
+	if data := r.text(); data != "" {
+		b.data = []byte(data)
 	}
 	if r.bad || len(r.rest) > 0 {
 		return nil, nil, nil, fmt.Errorf("%w: it is cut or too long", ErrBytes)

@@ -163,7 +163,7 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { _ = r.node.Close(context.WithoutCancel(ctx)) })
 	r.wallet = must(contracts.Open(ctx, r.node.RPC, key))(t)
 	r.wallet.Mine = func(context.Context) error { r.mine(1); return nil }
-	r.port = port{r.wallet.Client}
+	r.port = port{must(ethclient.DialContext(ctx, r.node.RPC))(t)}
 	r.kit = must(contracts.Fetch(ctx))(t)
 	r.u = must(contracts.Deploy(ctx, r.kit, r.wallet))(t)
 	r.ok(r.u.Wrap(ctx, whole(1_000_000)))
