@@ -34,14 +34,16 @@ type toldRide struct {
 		Kind, By string
 		StepID   string
 	}
-	Actual struct{ ToAmount *string }
-	Steps  []struct {
-		StepID, Actor, Status string
-		ReadyAt, TxHash       *string
-		Attempts              int
-		Error                 *string
-	}
+	Actual  struct{ ToAmount *string }
+	Steps   []toldStep
 	Failure *struct{ Code string }
+}
+
+type toldStep struct {
+	StepID, Actor, Status string
+	ReadyAt, TxHash       *string
+	Attempts              int
+	Error                 *string
 }
 
 func (w toldRide) step(id string) (status, actor string) {
@@ -167,7 +169,9 @@ func TestNativeBridgesOnRealNodes(t *testing.T) {
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
 	r.dollars(t)
+	r.bridgeRefusals(t)
 	var wg sync.WaitGroup
+	wg.Go(func() { r.oneOrderOnly(t) })
 	for _, one := range []struct {
 		bridge, last, amount string
 	}{

@@ -62,6 +62,9 @@ func (o Order) SeenAs(s quote.Standing, proof string) (ev BridgeSeen, ok bool) {
 	return ev, changed || broke || b.done()
 }
 
+// sameTime is by how much an estimate must differ from the last to be told anew.
+const sameTime = 30 * time.Second
+
 // see takes over what was seen. It reports whether anything is new, and whether a step
 // waits for the owner that did not before.
 func (b *Bridge) see(ev BridgeSeen) (changed, opens bool) {
@@ -86,6 +89,7 @@ func (b *Bridge) see(ev BridgeSeen) (changed, opens bool) {
 			if l.Tx != "" {
 				s.Tx = l.Tx
 			}
+		case s.Status == l.Status && s.Estimate && l.Estimate && l.ReadyAt.Sub(s.ReadyAt).Abs() < sameTime: // no news
 		default:
 			s.Status, s.ReadyAt, s.Estimate = l.Status, l.ReadyAt, l.Estimate
 		}

@@ -59,13 +59,16 @@ func looksOn(o order.Order, e order.LookBridge) bool {
 // lookAgain is how long to wait: until its time where that is known, and otherwise the
 // longer the longer nothing has changed.
 func lookAgain(o order.Order, soon time.Duration, now time.Time) time.Duration {
-	most := idleWait
-	if o.Bridge.Busy() {
+	since, most := o.UpdatedAt, idleWait
+	switch at := o.Bridge.Waits(); {
+	case o.Bridge.Busy():
 		most = busyWait
-	} else if at := o.Bridge.Waits(); at.After(now) {
+	case at.After(now):
 		return min(max(at.Sub(now), soon), longWait)
+	case !at.IsZero(): // it takes longer than was thought
+		since, most = at, busyWait
 	}
-	return max(min(now.Sub(o.UpdatedAt)/8, most), soon, time.Second/10)
+	return max(min(now.Sub(since)/8, most), soon, time.Second/10)
 }
 
 // seen tells the order what is new. Of several things that may have begun it, the first

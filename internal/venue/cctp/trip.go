@@ -143,6 +143,10 @@ func (v *Venue) burned(ctx context.Context, t quote.Trip, s Status, out quote.St
 	case Attesting:
 		out.Legs = legs(done, quote.LegWaiting, quote.LegPending)
 		out.Legs[1].ReadyAt, out.Legs[1].Estimate = s.ReadyAt, true
+		told, _ := t.Last(legBurn) // a chain's clock may be ahead of ours
+		if at := told.At.Add(v.domains[t.Give.Chain].Attested); at.Before(s.ReadyAt) {
+			out.Legs[1].ReadyAt = at
+		}
 	case Minting:
 		out.Legs = legs(done, done, quote.LegSubmitted)
 	case Minted:

@@ -256,6 +256,9 @@ func (t *Trips) withdrawn(ctx context.Context, trip quote.Trip, w Withdrawal, ou
 	if err != nil {
 		return quote.Standing{}, err
 	}
+	if s.ReadyAt, err = t.ours(ctx, s.ReadyAt, now); err != nil {
+		return quote.Standing{}, err
+	}
 	proven := quote.LegStands{ID: legProve, Status: quote.LegConfirmed}
 	switch s.Stage {
 	case WaitingToProve:
@@ -270,6 +273,18 @@ func (t *Trips) withdrawn(ctx context.Context, trip quote.Trip, w Withdrawal, ou
 		return t.finalized(ctx, trip, w, s, out)
 	}
 	return out, nil
+}
+
+// ours is a time of the chain below by our own clock: by what is left until then.
+func (t *Trips) ours(ctx context.Context, at, now time.Time) (time.Time, error) {
+	if at.IsZero() {
+		return at, nil
+	}
+	head, err := t.b.below.Head(ctx)
+	if err != nil {
+		return at, err
+	}
+	return now.Add(max(at.Sub(head.Tip.Time), 0)), nil
 }
 
 // told is where a step stands that can be done, by what was said to do it.
