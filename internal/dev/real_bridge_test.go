@@ -205,6 +205,16 @@ func TestNativeBridgesOnRealNodes(t *testing.T) {
 			t.Errorf("on %s the service earned %v for claiming: %v", id, earned, err)
 		}
 	}
+	_, text := r.ask(t, "", "", http.MethodGet, "/v2/stats", nil)
+	var told struct {
+		Bridges []struct {
+			BridgeID string
+			Orders   int
+		}
+	}
+	if err := json.Unmarshal(text, &told); err != nil || len(told.Bridges) != 6 {
+		t.Errorf("six bridges were used, and this is told: %s", text)
+	}
 	r.booksAreChains(t)
 }
 
