@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -79,6 +80,9 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 	})
 	r.auditsClean(t)
 }
+
+// pooled reports whether an asset is one that the treasury never has.
+func (r *real) pooled(x chain.Asset) bool { return slices.Contains(r.Network.venues.Pooled, x) }
 
 // push sells so much of a chain's token into its pool that nobody would follow.
 func (r *real) push(t *testing.T, id chain.ID) {

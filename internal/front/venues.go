@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -103,5 +104,8 @@ func (v Venues) run(ctx context.Context) error {
 	for _, id := range ids {
 		g.Go(func() error { return v.Pools[id].Run(ctx) })
 	}
-	return g.Wait()
+	if err := g.Wait(); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil // the service ends
 }

@@ -33,6 +33,15 @@ func (c Crossing) Writes() bool {
 	return false
 }
 
+// moves reports whether the call is one after which others may have something to do.
+func (c Crossing) moves() bool {
+	switch c.Name {
+	case "Move", "Wish", "Sweep", "Keep", "End":
+		return true
+	}
+	return false
+}
+
 // Acts reports whether the call changes something outside the daemon.
 func (c Crossing) Acts() bool { return c.Writes() || c.Name == "Broadcast" }
 

@@ -206,7 +206,7 @@ func (h *House) plan() (err error) {
 		return err
 	}
 	through, ponds := market.ThroughConfig{
-		Hubs: map[chain.ID][]chain.Asset{}, Takes: map[chain.ID]time.Duration{}, MaxOff: money.Whole / 10,
+		Name: PoolVenue, Hubs: map[chain.ID][]chain.Asset{}, Takes: map[chain.ID]time.Duration{}, MaxOff: money.Whole / 10,
 	}, map[chain.ID]market.Pools{}
 	for id, p := range h.Pools {
 		through.Hubs[id], through.Takes[id] = []chain.Asset{p.USD}, time.Minute

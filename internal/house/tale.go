@@ -42,6 +42,7 @@ type Tale struct {
 	ctx    context.Context
 	cut    Cut
 	killed bool
+	moved  bool // something did in this pass
 	daemon *daemon.Daemon
 	seq    int
 }
@@ -93,6 +94,7 @@ func (t *Tale) hook(c Crossing) error {
 	if t.killed {
 		return errCut
 	}
+	t.moved = t.moved || c.moves()
 	if !t.WasCut && t.cut.N > 0 && c.Room == t.cut.Room && c.After == t.cut.After && t.Crossings[c.Room] == t.cut.N {
 		t.WasCut, t.killed = true, true
 		return errCut
@@ -116,11 +118,8 @@ func (t *Tale) restart() error {
 // Step lets the daemon work until it has nothing more to do for now, and audits.
 // A daemon that was killed is started again and goes on.
 func (t *Tale) Step() {
-	passes := 2
-	if len(t.Pools) > 0 {
-		passes = 6 // from the end of a step's transaction to the wish of the next
-	}
-	for range passes {
+	for i := 0; i < 2 || len(t.Pools) > 0 && t.moved && i < maxPasses; i++ {
+		t.moved = false
 		t.pass()
 	}
 	if t.cut.N > 0 && !t.WasCut {
@@ -134,6 +133,10 @@ func (t *Tale) Step() {
 		t.fail(fmt.Errorf("at %s: %w", t.Now.Format(time.TimeOnly), err))
 	}
 }
+
+// maxPasses is how many passes it takes from the end of a step's transaction to the wish
+// of the next; what happens without steps happens in two.
+const maxPasses = 6
 
 func (t *Tale) pass() {
 	for {

@@ -166,18 +166,20 @@ func refusal(name string, a answer) Refusal {
 }
 
 // refused is the answer where no venue had a route: what they all say where they say
-// one thing, trouble where nobody could judge the ask, and no_route otherwise. It
-// names every venue.
+// one thing, trouble where nobody who knows the pair could judge the ask, and no_route
+// otherwise. It names every venue.
 func (d *draft) refused(dropped []Refusal) error {
-	same, trouble := true, true
+	same, trouble, judged := true, false, false
 	causes := make([]error, 0, len(dropped))
 	shown := make([]map[string]string, 0, len(dropped))
 	for _, r := range dropped {
 		same = same && r.Code == dropped[0].Code
 		switch r.Code {
 		case "upstream_timeout", "upstream_error", "provider_unavailable", "pair_unavailable":
+			trouble = true
+		case "no_route": // who does not know the pair says nothing of those who may
 		default:
-			trouble = false
+			judged = true
 		}
 		if r.Err != nil {
 			causes = append(causes, fmt.Errorf("venue %s: %w", r.Provider, r.Err))
@@ -197,7 +199,7 @@ func (d *draft) refused(dropped []Refusal) error {
 		f = d.bounds(b)
 	case same && errors.As(dropped[0].Err, &agreed):
 		f = &fault.Error{Kind: agreed.Kind, Code: agreed.Code, Text: agreed.Text, Detail: agreed.Detail}
-	case trouble:
+	case trouble && !judged:
 		f = fault.New(fault.Unavailable, "provider_unavailable", "No provider could answer for this pair now; try again shortly.").RetryAfter(shortly)
 	}
 	f = f.With("providers", shown)

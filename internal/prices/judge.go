@@ -67,7 +67,9 @@ func (b *Board) inDollars(words []word, known map[string]*Status) []word {
 func (b *Board) weigh(symbol string, words []word, now time.Time) Status {
 	g := b.guards[symbol]
 	s := Status{Symbol: symbol, Guard: g}
-	drop := func(i int, why string) { s.Dropped = append(s.Dropped, Drop{b.sources[i].Name(), why, b.sources[i].Kind()}) }
+	drop := func(i int, why string) {
+		s.Dropped = append(s.Dropped, Drop{b.sources[i].Name(), why, b.sources[i].Kind()})
+	}
 	fresh := make([]int, 0, len(words))
 	for i, w := range words {
 		switch {

@@ -47,7 +47,9 @@ func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now ti
 }
 
 // fits holds what a venue says to what the order can take. What it can not is trouble
-// that somebody must hear of: an order that was told it would only refuse, and wait.
+// that somebody must hear of: an order that was told it would only refuse, and wait. The
+// last transaction that there is room for may have done it, so the venue is asked in any
+// case, and is not taken to have failed while something may be gone.
 func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error) {
 	step := o.Quote.Steps[o.Step]
 	switch m := m.(type) {

@@ -2,6 +2,8 @@ package world
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/sim"
@@ -38,20 +40,34 @@ func (w *world) through(q *quote.Quote) (refused string, err error) {
 
 func poolsOnly(a chain.Asset) bool { return a == house.Token || a == house.Far }
 
-// push moves the price of a chain's pool: by a little, or so far that steps fail.
+// push moves the price of a chain's pool: by a little, or so far that steps fail. Others
+// bring it back after a while, as they would.
 func (w *world) push(n *sim.Net) {
 	p, has := w.h.Pools[n.ID()]
 	if !has {
 		return
 	}
-	a := []chain.Asset{p.Token, p.USD}[w.r.IntN(2)]
+	a, b := p.Token, p.USD
+	if w.chance(2) {
+		a, b = b, a
+	}
 	by, kind := 1+w.r.IntN(15), "pool_drift"
 	if w.chance(4) {
 		by, kind = 50+w.r.IntN(300), "pool_pushed"
 	}
+	w.count(kind)
+	w.pour(n, p, a, by)
+	w.agenda.at(w.soon(20*time.Minute), func() { w.pour(n, p, b, by) })
+}
+
+// pour adds so many thousandths of what a pool has of an asset.
+func (w *world) pour(n *sim.Net, p house.Pool, a chain.Asset, by int) {
 	more, err := n.Balance(p.At, a).MulDiv(money.FromUint64(uint64(by)), money.FromUint64(1000), money.Up)
-	if err == nil && n.Faucet(p.At, a, more) == nil {
-		w.count(kind)
+	if err == nil {
+		err = n.Faucet(p.At, a, more)
+	}
+	if err != nil {
+		w.broken = fmt.Errorf("pool of %s: %w", n.ID(), err)
 	}
 }
 

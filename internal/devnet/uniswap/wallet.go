@@ -21,7 +21,12 @@ const (
 	gas = 7_000_000
 	// look is how often a receipt is asked for.
 	look = 20 * time.Millisecond
+	// maxLooks is after how many of them a transaction is given up.
+	maxLooks = 1000
 )
+
+// leastTip is what a local chain's blocks take at least.
+var leastTip = big.NewInt(1_000_000_000)
 
 // Wallet sends over JSON-RPC with a key of a local chain.
 type Wallet struct {
@@ -55,7 +60,11 @@ func Open(ctx context.Context, url string, key *ecdsa.PrivateKey) (*Wallet, erro
 		return nil, err
 	}
 	w.id = id.ToInt()
+	// Whoever makes blocks takes nothing below a tip, which empty blocks do not show.
 	price := suggested.ToInt()
+	if price.Cmp(leastTip) < 0 {
+		price = leastTip
+	}
 	// A local chain may ask for more in a drill; a node takes no transaction that could
 	// cost more than a whole coin.
 	w.tip, w.most = price, new(big.Int).Mul(price, big.NewInt(50))
@@ -119,12 +128,18 @@ func (w *Wallet) Wait(ctx context.Context) ([]*types.Receipt, error) {
 }
 
 func (w *Wallet) receipt(ctx context.Context, tx common.Hash) (*types.Receipt, error) {
-	for {
+	for looks := 0; ; looks++ {
 		var r *types.Receipt
 		err := w.node.Call(ctx, &r, "eth_getTransactionReceipt", tx)
 		// A node that has no block yet says that it is still making its index.
 		if err != nil && !strings.Contains(err.Error(), "indexing is in progress") || r != nil {
 			return r, err
+		}
+		if looks == maxLooks {
+			var latest, pending hexutil.Uint64
+			_ = w.node.Call(ctx, &latest, "eth_getTransactionCount", w.Address(), "latest")
+			_ = w.node.Call(ctx, &pending, "eth_getTransactionCount", w.Address(), "pending")
+			return nil, fmt.Errorf("transaction %s is in no block; %d of %d that wait are", tx, latest, pending)
 		}
 		if w.Mine != nil {
 			if err := w.Mine(ctx); err != nil {

@@ -3,4 +3,4 @@
 package amm_test
 
 // sweep is how many random cases a sweep compares; the race detector makes an EVM slow.
-const sweep = 2_000
+const sweep = 400
