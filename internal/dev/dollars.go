@@ -64,9 +64,10 @@ func (l *local) dollarSpec() (bridges.Spec, error) {
 func attesterKeys() []*ecdsa.PrivateKey { return bridges.Keys(attesters) }
 
 // dollar makes the dollar of an EVM chain: one that CCTP carries, where both chains are
-// there, and otherwise one that stays.
+// there, and otherwise one that stays. Beside pools it stays too: who fills them makes
+// dollars as he likes, which those of the bridge do not let him.
 func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, error) {
-	if !l.wanted(Ethereum) || !l.wanted(Base) {
+	if !l.wanted(Ethereum) || !l.wanted(Base) || l.opts.Pools {
 		token, err := evm.TestTokenCode("USD Coin (local)", "USDC", 6)
 		if err != nil {
 			return "", err

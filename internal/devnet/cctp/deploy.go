@@ -193,7 +193,7 @@ func (s Spec) Give(ctx context.Context, at Side, to common.Address, amount *big.
 // What is offered for gas on chains where it is worth nothing.
 const (
 	gas  = 3_000_000
-	tip  = 3_000_000_000
+	tip  = 1_000_000_000
 	most = 100 * tip
 )
 
