@@ -47,7 +47,9 @@ type Config struct {
 	Sweep  *treasury.SweepConfig
 	Chains []Chain
 	Venues map[string]settle.Venue // that carry out steps of routes, by name
-	Log    *slog.Logger
+	// Bridges are followed for owners that run them, by name.
+	Bridges map[string]settle.Bridge
+	Log     *slog.Logger
 }
 
 // Daemon is the whole service without its doors.
@@ -80,7 +82,7 @@ func New(ctx context.Context, cfg Config, st Store, rates settle.Rates) (*Daemon
 		d.every = append(d.every, c.Every)
 	}
 	st = ringing{st, d.bells, cfg.Log}
-	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}, Venues: cfg.Venues}
+	ports := settle.Ports{Store: st, Rates: rates, Costs: map[chain.ID]settle.Coster{}, Listed: map[chain.Asset]bool{}, Venues: cfg.Venues, Bridges: cfg.Bridges}
 	for _, c := range cfg.Chains {
 		if _, twice := ports.Costs[c.ID]; twice {
 			return nil, fmt.Errorf("daemon: chain %s is configured twice", c.ID)

@@ -53,17 +53,25 @@ func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now
 	if err := d.addresses(a, &ask); err != nil {
 		return Created{}, err
 	}
+	return d.create(ctx, p, a, ask, "", now)
+}
+
+// create writes an order whose terms and addresses are known, over a bridge if one was
+// named.
+func (d *Desk) create(ctx context.Context, p *access.Principal, a CreateAsk, ask order.Ask, bridge string, now time.Time) (Created, error) {
 	session, err := d.owner(p, a, ask)
 	if err != nil {
 		return Created{}, err
 	}
 	ask.Session = access.SessionDigest(integratorOf(p), session.Reveal())
 	ask.Origin, ask.Ceilings = d.origin(p, a), d.ceilings(p)
-	ask.Flow = d.flow(ask.Quote)
+	if ask.Bridge == nil { // what its owner brings over himself is not sold
+		ask.Flow = d.flow(ask.Quote)
+	}
 	if err := d.points(p, a, &ask, now); err != nil {
 		return Created{}, err
 	}
-	ask.Origin.Group = d.group(session.Reveal())
+	ask.Origin.Group, ask.Origin.Bridge = d.group(session.Reveal()), bridge
 	if err := d.fundedAt(ctx, &ask); err != nil {
 		return Created{}, err
 	}

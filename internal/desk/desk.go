@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +48,10 @@ type Ports struct {
 	Funder  Funder
 	Atlas   *Atlas
 	Look    func(chain.ID) // has the watcher of a chain look now
+	// Bridges are the native bridges that are offered, and Worth prices what goes over
+	// them; both are left out where there are none.
+	Bridges []*Bridge
+	Worth   func(ctx context.Context, x chain.Asset, n money.Amount) (money.USD, error)
 }
 
 // Desk is the counter.
@@ -73,6 +79,13 @@ func New(cfg Config, p Ports) (*Desk, error) {
 		if cfg.Funding[c.ID] <= 0 {
 			return nil, errors.New("desk: chain " + string(c.ID) + " has no time to pay")
 		}
+	}
+	names := map[string]bool{}
+	for _, b := range p.Bridges {
+		if err := b.check(); err != nil || names[b.ID] || p.Worth == nil {
+			return nil, fmt.Errorf("desk: bridge %q is not whole, or stands there twice, or nothing prices it: %w", b.ID, err)
+		}
+		names[b.ID] = true
 	}
 	return &Desk{cfg: cfg, ports: p}, nil
 }

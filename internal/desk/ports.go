@@ -9,7 +9,17 @@ import (
 	"ferry/internal/integrator"
 	"ferry/internal/market"
 	"ferry/internal/order"
+	"ferry/internal/quote"
 )
+
+// Runner is a bridge that owners run: it says what they send.
+type Runner interface {
+	// Begin is what the bridge wants to know again of a new trip; name is nobody else's.
+	Begin(ctx context.Context, name string, t quote.Trip, now time.Time) ([]byte, error)
+	// Build makes the transaction of a step as it must be now, after those that must be
+	// sent before it; quote.ErrNotReady.
+	Build(ctx context.Context, t quote.Trip, leg string, now time.Time) ([]chain.Call, error)
+}
 
 // Market makes offers and says whether one still stands.
 type Market interface {

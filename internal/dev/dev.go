@@ -211,6 +211,7 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
 	cfg.Prices.Quorum = quorumOf(len(sources))
+	cfg.Bridges = d.Network.bridges
 	cfg.Webhooks.Loopback = true // whoever builds on it has his server on this machine
 	cfg.Sweep = &treasury.SweepConfig{
 		Account: order.HotWallet, Least: 5 * money.Dollar, Enough: 500 * money.Dollar, Age: time.Minute, Sources: 50, AtOnce: 4,

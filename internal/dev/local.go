@@ -60,6 +60,8 @@ type state struct {
 	Rollup *Rollup `json:"rollup,omitempty"`
 	// Exchanges are Uniswap's contracts, by chain.
 	Exchanges map[chain.ID]Exchange `json:"exchanges,omitempty"`
+	// Dollars: the dollars of the EVM chains go from one to the other by CCTP.
+	Dollars bool `json:"dollars,omitempty"`
 	// Feeds are the price feeds on Ethereum, by symbol.
 	Feeds map[string]string `json:"feeds"`
 	// Simulated are chains whose nodes could not be had. They begin anew with each
@@ -203,6 +205,9 @@ func makeLocal(ctx context.Context, d *Dev, o Options) (kept bool, err error) {
 	}
 	d.secret = l.state.Secret
 	if err := l.quoted(); err != nil {
+		return false, err
+	}
+	if err := l.bridge(ctx); err != nil {
 		return false, err
 	}
 	if kept {

@@ -47,7 +47,10 @@ type Network struct {
 	shut    func() error // nil where nothing is to be let go of
 	// sources are where prices come from; none are the fixed ones of the assets.
 	sources []prices.Source
-	venues  front.Venues // beside the treasury
+	venues  front.Venues   // beside the treasury
+	bridges []front.Bridge // native ones
+	// attester is of the bridge of dollars; nil where there is none.
+	attester *attester
 }
 
 // Run makes blocks on every chain until ctx ends.
@@ -55,6 +58,9 @@ func (n *Network) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, on := range n.grounds {
 		g.Go(func() error { return on.run(ctx) })
+	}
+	if n.attester != nil {
+		g.Go(func() error { return n.attester.run(ctx) })
 	}
 	return g.Wait()
 }

@@ -236,6 +236,9 @@ func (l *local) signer(ctx context.Context) (*signer.Signer, error) {
 	for id, text := range l.state.Sweepers {
 		sweepers[id] = chain.CanonicalAddress(chain.EVM, text)
 	}
+	if err := l.claimed(ctx, contracts); err != nil {
+		return nil, err
+	}
 	return signer.New(l.ring, signer.Policy{
 		PerPayment: perPayment, PerHour: perHour, FeeShare: money.Whole / 10, SmallFee: money.FromUint64(20_000), Sweepers: sweepers, Contracts: contracts, Now: l.now,
 	}, l.db, l.db)

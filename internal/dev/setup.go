@@ -50,18 +50,18 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	if err != nil {
 		return err
 	}
-	token, err := evm.TestTokenCode("USD Coin (local)", "USDC", 6)
+	token, err := l.dollar(ctx, id, g)
 	if err != nil {
 		return err
 	}
 	home := common.HexToAddress(hot.Text())
-	made := make([]string, 3)
-	for i, code := range [][]byte{token, evm.SweeperCode(home), evm.IntakeCode(home)} {
+	made := make([]string, 2)
+	for i, code := range [][]byte{evm.SweeperCode(home), evm.IntakeCode(home)} {
 		if made[i], err = g.deploy(ctx, code); err != nil {
 			return err
 		}
 	}
-	l.state.Tokens[id], l.state.Sweepers[id], l.state.Intakes[id] = ref(made[0]), made[1], made[2]
+	l.state.Tokens[id], l.state.Sweepers[id], l.state.Intakes[id] = ref(token), made[0], made[1]
 	if id == Ethereum {
 		if err := l.setupFeeds(ctx, g); err != nil {
 			return err

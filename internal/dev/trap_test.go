@@ -37,6 +37,7 @@ const (
 	ends     = "End"
 	takeEnd  = "TakeWork of its end"
 	moveEnd  = "Move that ends it"
+	moveOver = "Move over a bridge"
 	doneEnd  = "DoneWork of its end"
 )
 
@@ -176,6 +177,9 @@ func (g trapStore) Move(ctx context.Context, id order.ID, decide settle.Decide) 
 
 // moves says which transfer a change wishes or ends.
 func moves(c order.Change) (name, transfer string) {
+	if c.Now.Bridge != nil {
+		return moveOver, string(c.Now.ID)
+	}
 	for _, e := range c.Effects {
 		if w, ok := e.(order.Wish); ok {
 			return moveWish, w.ID

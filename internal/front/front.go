@@ -52,6 +52,7 @@ type Config struct {
 	// of a chain's own coin, for anything on that chain to be sold.
 	Minimums map[chain.Asset]money.Amount
 	Venues   Venues
+	Bridges  []Bridge // native ones that are offered
 	Offers   market.Config
 	Slippage money.Percent // where a caller asks for none
 	Prices   prices.Config
@@ -96,6 +97,8 @@ type Front struct {
 	hooks     *hooks.Hooks
 	poster    *post.Poster
 	offers    *market.Market
+	bridges   []*desk.Bridge
+	worth     func(ctx context.Context, x chain.Asset, n money.Amount) (money.USD, error)
 	open      context.Context // ends with the service, for answers that would go on
 	stop      context.CancelFunc
 }
@@ -128,12 +131,16 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	if cfg.Gate != nil {
 		kept = cfg.Gate(db)
 	}
-	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Venues: cfg.Venues.runners(), Log: cfg.Log}, kept, rates); err != nil {
+	if f.daemon, err = daemon.New(ctx, daemon.Config{Settle: cfg.Settle, Sweep: cfg.Sweep, Chains: known.served(), Venues: runnersOf(cfg), Bridges: followed(cfg.Bridges), Log: cfg.Log}, kept, rates); err != nil {
 		return nil, err
 	}
 	if f.offers, err = f.market(known, listing); err != nil {
 		return nil, err
 	}
+	if f.bridges, err = f.offered(known, listing); err != nil {
+		return nil, err
+	}
+	f.worth = rates.USD
 	if err := f.counter(known, f.offers); err != nil {
 		return nil, err
 	}
@@ -181,7 +188,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
 		Award: f.cfg.Points.Award, PerPairMinute: f.cfg.PerPairMinute,
 	}, desk.Ports{
-		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Funder: known, Atlas: known.atlas, Look: f.daemon.Look,
+		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Funder: known, Atlas: known.atlas, Look: f.daemon.Look, Bridges: f.bridges, Worth: f.worth,
 	})
 	return err
 }

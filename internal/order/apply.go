@@ -68,6 +68,10 @@ func (t *turn) take() error {
 		return t.stepDone(ev)
 	case StepFailed:
 		return t.stepFailed(ev)
+	case StepSubmitted:
+		return t.stepSubmitted(ev)
+	case BridgeSeen:
+		return t.bridgeSeen(ev)
 	case PayoutFinal:
 		return t.payoutFinal(ev)
 	case PayoutFailed:
@@ -202,6 +206,9 @@ func (t *turn) close() error {
 	if t.wantedPending() {
 		return t.out("a deposit is in sight")
 	}
+	if t.o.Bridge != nil {
+		t.settleClaim()
+	}
 	t.end(Expired)
 	return nil
 }
@@ -223,6 +230,9 @@ func (t *turn) deadline(ev DeadlinePassed) error {
 }
 
 func (t *turn) stopped(ev Stopped) error {
+	if t.o.Bridge != nil {
+		return t.out("its money does not pass through the service")
+	}
 	switch t.o.State {
 	case Awaiting, Confirming, Held:
 		t.o.Stop = ev.Why

@@ -70,6 +70,10 @@ func (t *turn) depositSeen(ev DepositSeen) error {
 		return t.out("the order remembers too many deposits")
 	}
 	rec.State = DepositPending
+	if t.o.Bridge != nil {
+		t.bridgeSighted()
+		return nil
+	}
 	if t.o.State == Awaiting && t.o.wanted(rec.SeenAt) {
 		t.to(Confirming)
 	}
@@ -106,6 +110,8 @@ func (t *turn) depositGone(ev DepositGone) error {
 func (t *turn) drop(rec *Deposit) error {
 	rec.State = DepositDrop
 	switch {
+	case t.o.Bridge != nil:
+		t.bridgeSighted()
 	case t.o.State != Confirming:
 	case !t.o.InHand.Amount.IsZero():
 		return t.judge(false)
@@ -147,6 +153,11 @@ func (t *turn) depositFinal(ev DepositFinal) error {
 	if rec.Lost { // it came back: the loss is undone
 		rec.Lost = false
 		t.post(t.lies(rec, rec.Asset.Chain), ledger.ReorgLoss, rec.Asset, rec.Amount)
+		return nil
+	}
+	if t.o.Bridge != nil {
+		t.bridgePaid(rec)
+		t.bridgeSighted()
 		return nil
 	}
 	right := rec.Asset == t.o.Quote.Give
@@ -285,6 +296,7 @@ func (t *turn) lose(rec *Deposit) error {
 	t.do(AskHuman{Why: DepositReorged})
 	deposits := t.takenFrom(rec, rec.Asset.Chain)
 	switch {
+	case t.o.Bridge != nil && t.bridgeLost(rec):
 	case rec.State == DepositCounted && t.unspent():
 		t.post(t.o.owed(), deposits, rec.Asset, rec.Amount)
 		rec.State = DepositDrop
@@ -302,6 +314,9 @@ func (t *turn) lose(rec *Deposit) error {
 // unspent reports whether the money in hand has gone nowhere yet and nothing is
 // wished that could send it.
 func (t *turn) unspent() bool {
+	if t.o.Bridge != nil {
+		return false
+	}
 	switch t.o.State {
 	case Confirming, Held:
 		return t.o.Step == 0

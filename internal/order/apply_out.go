@@ -76,7 +76,7 @@ func (t *turn) payoutFailed(ev PayoutFailed) error {
 // refundable reports whether what is in hand can be sent back by itself. What its chain
 // took back since, while it was on its way, an operator looks at first.
 func (t *turn) refundable() bool {
-	return !t.o.unpaid() && !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
+	return t.o.Bridge == nil && !t.o.unpaid() && !t.o.RefundTo.IsZero() && !t.o.InHand.Amount.IsZero() && t.o.InHand.Asset.Chain == t.o.Quote.Give.Chain
 }
 
 // refundOrHold refunds where the rule says so and an address is known, and holds otherwise.
@@ -126,7 +126,7 @@ func (t *turn) refundAddress(ev RefundAddressGiven) error {
 
 func (t *turn) refundAsked() error {
 	asked := false
-	if t.o.State == Held && t.o.Stop == "" {
+	if t.o.State == Held && t.o.Stop == "" && t.o.Bridge == nil {
 		if t.o.RefundTo.IsZero() {
 			return ErrNoRefundAddress
 		}

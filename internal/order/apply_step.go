@@ -120,6 +120,9 @@ func (t *turn) uncross() {
 // stepAsked wishes a transaction of a step. One is under way at a time, so that what a
 // venue says always rests on all that came before.
 func (t *turn) stepAsked(ev StepAsked) error {
+	if t.o.Bridge != nil {
+		return t.bridgeAsked(ev)
+	}
 	switch {
 	case t.o.State != Executing || ev.Index != t.o.Step:
 		return t.out("that step does not run")
@@ -186,6 +189,10 @@ func (t *turn) stepCalled(ev StepCalled) error {
 		c.State = OutDead
 	}
 	t.spent(ev.On, ev.Landed.Cost)
+	if t.o.Bridge != nil {
+		t.bridgeCalled(ev)
+		return nil
+	}
 	t.do(RunStep{Index: ev.Index})
 	return nil
 }
@@ -196,7 +203,7 @@ func (t *turn) stepDone(ev StepDone) error {
 		return err
 	}
 	switch {
-	case t.o.State != Executing || ev.Index != t.o.Step:
+	case t.o.Bridge != nil || t.o.State != Executing || ev.Index != t.o.Step:
 		return t.out("that step does not run")
 	case t.o.Calling() || ev.Calls != t.o.Asked(ev.Index):
 		return t.out("the step has gone on since")
@@ -219,7 +226,7 @@ func (t *turn) stepDone(ev StepDone) error {
 
 func (t *turn) stepFailed(ev StepFailed) error {
 	switch {
-	case t.o.State != Executing || ev.Index != t.o.Step:
+	case t.o.Bridge != nil || t.o.State != Executing || ev.Index != t.o.Step:
 		return t.out("that step does not run")
 	case t.o.Calling() || ev.Calls != t.o.Asked(ev.Index):
 		return t.out("the step has gone on since")

@@ -41,17 +41,22 @@ type (
 	}
 	// RunStep asks a venue to go on with a step of the route.
 	RunStep struct{ Index int }
+	// LookBridge asks the chains where a bridge stands that the owner runs. Of several
+	// only the last counts.
+	LookBridge struct{ Turn int }
 	// AskHuman puts the order before an operator.
 	AskHuman struct{ Why Reason }
 )
 
-func (Wish) effect()     {}
-func (Price) effect()    {}
-func (RunStep) effect()  {}
-func (AskHuman) effect() {}
+func (Wish) effect()       {}
+func (Price) effect()      {}
+func (RunStep) effect()    {}
+func (LookBridge) effect() {}
+func (AskHuman) effect()   {}
 
 // Name implements Effect.
-func (Wish) Name() string     { return "wish" }
-func (Price) Name() string    { return "price" }
-func (RunStep) Name() string  { return "run_step" }
-func (AskHuman) Name() string { return "ask_human" }
+func (Wish) Name() string       { return "wish" }
+func (Price) Name() string      { return "price" }
+func (RunStep) Name() string    { return "run_step" }
+func (LookBridge) Name() string { return "look_bridge" }
+func (AskHuman) Name() string   { return "ask_human" }

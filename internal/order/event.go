@@ -279,6 +279,9 @@ func (o Order) knows(ev Event) bool {
 		return d != nil && (d.Sighting > e.Sighting || d.Sighting == e.Sighting && (d.State == DepositDrop || d.Lost))
 	case RequoteOffered:
 		return o.State == Held && o.Hold.Since == e.Hold && o.Hold.Offered
+	case StepSubmitted: // the same again changes nothing
+		i, ok := o.submitted(e.Step)
+		return ok && o.Bridge.Steps[i].Tx == e.Tx
 	}
 	key := ev.Key()
 	for _, k := range o.Keys {
@@ -292,7 +295,7 @@ func (o Order) knows(ev Event) bool {
 // keeps reports whether the event's key must be remembered in the order.
 func keeps(ev Event) bool {
 	switch ev.(type) {
-	case DepositSeen, DepositFinal, DepositGone, RequoteOffered:
+	case DepositSeen, DepositFinal, DepositGone, RequoteOffered, StepSubmitted, BridgeSeen:
 		return false
 	}
 	return true

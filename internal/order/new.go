@@ -18,9 +18,10 @@ type Ask struct {
 	FundingTime                time.Duration
 	Patience                   Patience
 	Origin                     Origin
-	Ceilings                   []Ceiling // none of them may be reached yet
-	Flow                       *Flow     // what is sold of its pair; nil: it is not counted
-	Once                       *Once     // nil: it may be asked for again and again
+	Bridge                     *BridgeAsk // of one that its owner runs; nil otherwise
+	Ceilings                   []Ceiling  // none of them may be reached yet
+	Flow                       *Flow      // what is sold of its pair; nil: it is not counted
+	Once                       *Once      // nil: it may be asked for again and again
 }
 
 // byReference reports whether it is paid straight into the wallet.
@@ -49,6 +50,8 @@ func New(a Ask, now time.Time) (Change, error) {
 	case a.Patience.Confirming <= 0 || a.Patience.Sending <= 0 || a.Patience.Held <= 0 ||
 		a.Patience.Refunding <= 0 || a.Patience.Recovery <= 0 || a.Patience.Executing <= 0:
 		return bad("a state without a deadline")
+	case a.Bridge != nil && (len(a.Bridge.Legs) == 0 || a.Origin.Bridge == "" || len(a.Quote.Steps) > 0 || a.Quote.Fee != nil):
+		return bad("a bridge without steps or name, or one through which money passes")
 	}
 	t := &turn{now: now, ev: Created{}, o: Order{
 		ID: a.ID, Version: 1, State: Awaiting, Session: a.Session, Integrator: a.Quote.Integrator, Quote: a.Quote,
@@ -66,7 +69,11 @@ func New(a Ask, now time.Time) (Change, error) {
 	default:
 		t.o.FeeStatus = FeeProjected
 	}
-	t.reserveInventory(true)
+	if a.Bridge != nil {
+		t.o.Bridge = a.Bridge.begin(a.Quote.Give.Chain)
+	} else {
+		t.reserveInventory(true)
+	}
 	if t.err != nil {
 		return Change{}, t.err
 	}

@@ -100,6 +100,7 @@ type Order struct {
 	Step     int
 	Calls    []StepCall
 	Cross    Crossing
+	Bridge   *Bridge // of one that its owner runs; nil otherwise
 
 	Payout, Refund, Fee Outflow
 	FeeStatus           FeeStatus
@@ -174,6 +175,7 @@ func (o Order) clone() Order {
 	o.Deposits = slices.Clone(o.Deposits)
 	o.Keys = slices.Clone(o.Keys)
 	o.Calls = slices.Clone(o.Calls)
+	o.Bridge = o.Bridge.clone()
 	return o
 }
 
@@ -219,4 +221,6 @@ type Change struct {
 	Once     *Once
 	Open     []chain.ID // chains that must not be halted
 	Watched  chain.ID   // one that must have been read to its tip; empty is none
+
+	Claim string // what began a bridge: no other order may have it; empty is none
 }

@@ -22,6 +22,7 @@ type Origin struct {
 	PointsTo  string // who earns points, as the codec of its family writes it; empty is nobody
 	Award     Award  // by which terms; zero is none
 	Private   bool   // kept out of public activity
+	Bridge    string // the native bridge that was asked for by name; empty is a swap
 }
 
 // Ceiling bounds how many open orders one subject may have. It is counted where

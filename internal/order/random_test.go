@@ -244,7 +244,7 @@ func (w *witness) homecoming(e ledger.Entry) {
 // settled holds the books to the order.
 func (w *witness) settled(o Order) {
 	w.t.Helper()
-	for _, a := range []chain.Asset{give, wrong, get, hub, far} {
+	for _, a := range []chain.Asset{give, wrong, get, hub, far, give.Chain.Native()} {
 		if sum, err := w.books.Sum(a); err != nil || sum.Debits != sum.Credits {
 			w.fail("books of %s do not sum to zero: %s %v", a, sum, err)
 		}
@@ -281,6 +281,9 @@ func (w *witness) settled(o Order) {
 	}
 	if o.State == Executing {
 		waits = o.nextCrossing() >= 0
+	}
+	if o.Bridge != nil {
+		waits = false
 	}
 	if reserved != waits {
 		w.fail("payout reserved: %v in %s", reserved, o.State)

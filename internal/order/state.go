@@ -60,6 +60,9 @@ const (
 	DeadlineExceeded Reason = "deadline_exceeded"
 	FeeBelowCost     Reason = "fee_below_cost"
 	OrderNotPaid     Reason = "order_not_paid"
+	BridgeBroke      Reason = "bridge_failed"
+	ClaimUnearned    Reason = "claim_fee_returned"
+	ClaimMismatch    Reason = "claim_fee_mismatch"
 )
 
 // requotable are the holds that a new quote can end: the amount or the price was

@@ -31,12 +31,19 @@ func edges(t *testing.T) map[edge]map[string]bool {
 	for seed := range uint64(14_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		o, now := newOrder(t, r).Now, start
+		if seed%4 == 3 {
+			o = newBridge(t, r).Now
+		}
 		for range 40 {
 			now = now.Add(time.Duration(r.IntN(20)) * time.Minute)
 			if c, err := o.Apply(RequoteOffered{Hold: o.Hold.Since}, now); err == nil { // it leads nowhere else
 				note(found, c)
 			}
-			c, err := o.Apply(randomEvent(r, o, now), now)
+			ev := randomEvent(r, o, now)
+			if o.Bridge != nil {
+				ev = randomBridgeEvent(r, o, now)
+			}
+			c, err := o.Apply(ev, now)
 			if err != nil {
 				continue
 			}

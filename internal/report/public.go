@@ -18,6 +18,7 @@ const (
 	times     = "/took"  // behind those: how long orders took
 	chains    = everybody + "/chains"
 	pairs     = everybody + "/pairs"
+	bridges   = everybody + "/bridges"
 
 	completed = "completed" // orders; behind it, if anything, of what
 )
@@ -95,6 +96,10 @@ func publicOf(o order.Order, at time.Time) (ts []Tally) {
 	on := " " + string(o.Quote.Give.Chain)
 	add(chains, completed+on, 0, 1)
 	add(chains, volume+on, 0, usd)
+	if over := o.Origin.Bridge; over != "" {
+		add(bridges, completed+" "+over, 0, 1)
+		add(bridges, volume+" "+over, 0, usd)
+	}
 	pair := pairOf(o.Quote.Give, o.Quote.Get)
 	add(pairs, completed+pair, 0, 1)
 	add(pairs, volume+pair, 0, usd)

@@ -25,6 +25,7 @@ type Totals struct {
 	Rate    money.Percent
 	HasRate bool // whether any order with money has ended
 	Chains  []ChainTotals
+	Bridges []BridgeTotals
 }
 
 // Periods are a number of all time and of the last day and week, which are whole hours
@@ -44,6 +45,21 @@ const settled = 10 * time.Minute
 // finalThrough is up to when numbers stand still: endings never change, so it is the
 // last whole hour into which nothing can be written any more.
 func finalThrough(now time.Time) time.Time { return now.Add(-settled).UTC().Truncate(time.Hour) }
+
+// BridgeTotals are those of the orders over a native bridge that was asked for by name.
+type BridgeTotals struct {
+	Bridge string
+	Orders int64
+	Volume money.USD
+}
+
+func bridgeTotals(ts []Tally) []BridgeTotals {
+	all := []BridgeTotals{}
+	for _, c := range chainTotals(ts) { // both are counted under a name
+		all = append(all, BridgeTotals{Bridge: string(c.Chain), Orders: c.Orders, Volume: c.Volume})
+	}
+	return all
+}
 
 // Stats are the totals, less than a second old and shared: whoever gets them changes
 // nothing in them.
@@ -80,6 +96,11 @@ func (r *Reporter) readTotals(ctx context.Context, now time.Time) (Totals, error
 		return fail(err)
 	}
 	t.Chains = chainTotals(on)
+	over, err := r.store.Tallies(ctx, bridges, 0, 0)
+	if err != nil {
+		return fail(err)
+	}
+	t.Bridges = bridgeTotals(over)
 	traded, err := r.store.Tallies(ctx, pairs, 0, 0)
 	if err != nil {
 		return fail(err)

@@ -34,7 +34,8 @@ type Store interface {
 	// Move loads an order, decides, and writes the change at its new version with
 	// the event's key, its effects as work, its entry in the books and its feed
 	// entry, all or nothing. It passes on what decide refuses, order.ErrKnown for
-	// a fact that was applied before, and ledger.ErrShort.
+	// a fact that was applied before, *order.Claimed for what began another order's
+	// bridge, and ledger.ErrShort.
 	Move(ctx context.Context, id order.ID, decide Decide) (order.Order, error)
 	// TakeWork leases due work, oldest first; a lease that runs out returns it.
 	TakeWork(ctx context.Context, now time.Time, lease time.Duration, n int) ([]Work, error)
@@ -79,6 +80,16 @@ type Closed struct {
 type Venue interface {
 	// Next says what a running step needs now, from what is known of it.
 	Next(ctx context.Context, s quote.Step, known quote.Progress) (quote.Move, error)
+}
+
+// Bridge follows trips that owners run over a native bridge. It signs nothing, sends
+// nothing, and never learns keys or orders.
+type Bridge interface {
+	// Look says where a trip stands, from what is on the chains.
+	Look(ctx context.Context, t quote.Trip, now time.Time) (quote.Standing, error)
+	// Build makes the transaction of a step as it must be now, alone where anybody may do
+	// it; quote.ErrNotReady.
+	Build(ctx context.Context, t quote.Trip, leg string, now time.Time) ([]chain.Call, error)
 }
 
 // Coster says what a call would cost now, in its chain's own coin.

@@ -62,6 +62,8 @@ type Ports struct {
 	Listed map[chain.Asset]bool
 	Rates  Rates
 	Venues map[string]Venue // of steps, by name
+	// Bridges that owners run, by name.
+	Bridges map[string]Bridge
 }
 
 // Settler moves orders.
@@ -103,6 +105,9 @@ func (s *Settler) Create(ctx context.Context, a order.Ask, now time.Time) (order
 		if !slices.Contains(open, step.Out.Chain) {
 			open = append(open, step.Out.Chain)
 		}
+	}
+	if _, ok := s.ports.Bridges[a.Origin.Bridge]; a.Bridge != nil && !ok {
+		return order.Order{}, errNoVenue
 	}
 	for _, asset := range needs {
 		id := asset.Chain

@@ -81,6 +81,8 @@ func (s *Settler) do(ctx context.Context, w Work, now time.Time) error {
 		return s.price(ctx, w, e, now)
 	case order.RunStep:
 		return s.step(ctx, w.Order, e, now)
+	case order.LookBridge:
+		return s.look(ctx, w.Order, e, now)
 	}
 	return fmt.Errorf("order %s: nobody can do %T", w.Order, w.Effect)
 }

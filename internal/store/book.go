@@ -307,7 +307,7 @@ func (t *tx) closeBooks() {
 	if t.blind {
 		t.queue = append(t.queue, t.door.guard())
 	}
-	t.flush(newAddresses, newEvents, newWork, newQuestions, newPostings)
+	t.flush(newAddresses, newEvents, newWork, newClaims, newQuestions, newPostings)
 	keys := make([]ledger.Key, 0, len(t.changed))
 	for k := range t.changed {
 		keys = append(keys, k)

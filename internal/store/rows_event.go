@@ -29,6 +29,9 @@ type eventRow struct {
 	Quote    *quoteRow     `json:"quote,omitzero"`
 	Of       int64         `json:"of,omitzero"`
 	Hold     *int64        `json:"hold,omitzero"`
+	Step     string        `json:"step,omitzero"`
+	Proof    string        `json:"proof,omitzero"`
+	Looked   *int64        `json:"looked,omitzero"`
 }
 
 func eventToRow(ev order.Event) eventRow {
@@ -91,6 +94,11 @@ func (r *eventRow) rest(ev order.Event) {
 		r.Deposit = string(e.Deposit)
 	case order.CostCorrected:
 		r.Tx, r.Cost = string(e.Tx), &e.Now
+	case order.StepSubmitted:
+		r.Step, r.Tx = e.Step, string(e.Tx)
+	case order.BridgeSeen:
+		r.Proof, r.Why = e.Proof, plain(e.Broken)
+		r.Looked = &e.Version
 	case order.RefundAddressGiven:
 		to := addressToRow(e.To)
 		r.To = &to

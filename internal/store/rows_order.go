@@ -46,6 +46,7 @@ type originRow struct {
 	PointsTo  string            `json:"points_to,omitzero"`
 	Award     *awardRow         `json:"award,omitzero"`
 	Private   bool              `json:"private,omitzero"`
+	Bridge    string            `json:"bridge,omitzero"`
 }
 
 type awardRow struct {
@@ -73,6 +74,7 @@ func originToRow(o order.Origin) *originRow {
 	r := &originRow{
 		Key: string(o.Key), Kind: string(o.Kind), Client: o.Client, Counts: o.Counts, Group: o.Group, Reference: o.Reference,
 		Metadata: o.Metadata, PointsTo: o.PointsTo, Award: awardToRow(o.Award), Private: o.Private,
+		Bridge: o.Bridge,
 	}
 	if reflect.ValueOf(*r).IsZero() {
 		return nil
@@ -87,6 +89,7 @@ func (r *originRow) origin() order.Origin {
 	return order.Origin{
 		Key: integrator.KeyID(r.Key), Kind: integrator.Kind(r.Kind), Client: r.Client, Counts: r.Counts, Group: r.Group, Reference: r.Reference,
 		Metadata: r.Metadata, PointsTo: r.PointsTo, Award: r.Award.award(), Private: r.Private,
+		Bridge: r.Bridge,
 	}
 }
 
@@ -102,6 +105,7 @@ type orderRow struct {
 	Step       int          `json:"step,omitzero"`
 	Calls      []stepCall   `json:"calls,omitempty"`
 	Cross      crossingRow  `json:"cross,omitzero"`
+	Bridge     *bridgeRow   `json:"bridge,omitzero"`
 	Payout     outflowRow   `json:"payout,omitzero"`
 	Refund     outflowRow   `json:"refund,omitzero"`
 	Fee        outflowRow   `json:"fee,omitzero"`
@@ -262,6 +266,7 @@ func orderToRow(o order.Order) orderRow {
 	for _, c := range o.Calls {
 		r.Calls = append(r.Calls, stepCall{Step: c.Step, N: c.N, Out: outflowToRow(c.Outflow)})
 	}
+	r.Bridge = bridgeToRow(o.Bridge)
 	r.Cross = crossingRow{Done: o.Cross.Done, Step: o.Cross.Step, In: sumToRow(o.Cross.In), Out: sumToRow(o.Cross.Out)}
 	return r
 }
@@ -287,6 +292,7 @@ func (r orderRow) order(terms order.Order) order.Order {
 	for _, c := range r.Calls {
 		o.Calls = append(o.Calls, order.StepCall{Step: c.Step, N: c.N, Outflow: c.Out.outflow()})
 	}
+	o.Bridge = r.Bridge.bridge()
 	o.Cross = order.Crossing{Done: r.Cross.Done, Step: r.Cross.Step, In: r.Cross.In.sum(), Out: r.Cross.Out.sum()}
 	return o
 }

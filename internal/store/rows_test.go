@@ -180,11 +180,13 @@ func TestWorkComesBackAsItWas(t *testing.T) {
 		var wish order.Wish
 		var price order.Price
 		var step order.RunStep
+		var look order.LookBridge
 		r.fill(reflect.ValueOf(&wish).Elem())
 		r.fill(reflect.ValueOf(&price).Elem())
 		r.fill(reflect.ValueOf(&step).Elem())
+		r.fill(reflect.ValueOf(&look).Elem())
 		wish.Call.For, price.Call.For = "", "" // whoever sends it says for whom
-		for _, e := range []order.Effect{wish, price, step} {
+		for _, e := range []order.Effect{wish, price, step, look} {
 			w, err := effectToRow("ord", 7, e)
 			if err != nil {
 				t.Fatal(err)
@@ -214,7 +216,7 @@ func TestEventsAreWrittenDown(t *testing.T) {
 		&order.PayoutFinal{}, &order.PayoutFailed{}, &order.RefundPriced{}, &order.RefundBelowCost{}, &order.RefundFinal{}, &order.RefundFailed{},
 		&order.FeeSkipped{}, &order.FeePaid{}, &order.FeeFailed{}, &order.RecoveryPriced{}, &order.RecoveryDust{}, &order.RecoveryFinal{},
 		&order.RecoveryFailed{}, &order.RecoveryDue{}, &order.RefundAddressGiven{}, &order.RefundAsked{}, &order.RequoteOffered{}, &order.RequoteAccepted{},
-		&order.DeadlinePassed{}, &order.Stopped{}, &order.Lifted{},
+		&order.DeadlinePassed{}, &order.Stopped{}, &order.Lifted{}, &order.StepSubmitted{}, &order.BridgeSeen{},
 	}
 	for _, e := range events {
 		v := reflect.ValueOf(e).Elem()

@@ -16,6 +16,7 @@ const (
 	workWish   = "wish"
 	workPrice  = "price"
 	workStep   = "run_step"
+	workLook   = "look_bridge"
 	workClosed = "closed"
 )
 
@@ -97,6 +98,9 @@ func effectToRow(id order.ID, version int64, e order.Effect) (wished, error) {
 	case order.RunStep:
 		kind, name = workStep, string(id)+"/"+strconv.Itoa(e.Index)
 		r.Index = e.Index
+	case order.LookBridge:
+		kind, name = workLook, string(id)
+		r.Index = e.Turn
 	default:
 		return wished{}, fmt.Errorf("order %s: effect %s can not be kept as work", id, e.Name())
 	}
@@ -121,6 +125,8 @@ func workFromRow(w settle.Work, kind, doc string) (settle.Work, error) {
 		w.Effect = order.Price{ID: r.Transfer, For: order.Purpose(r.For), Deposit: chain.DepositID(r.Deposit), Call: call}
 	case workStep:
 		w.Effect = order.RunStep{Index: r.Index}
+	case workLook:
+		w.Effect = order.LookBridge{Turn: r.Index}
 	case workClosed:
 		if r.Result == nil {
 			return w, fmt.Errorf("work %s: no result", w.ID)

@@ -23,6 +23,7 @@ var (
 	newAddresses = inserts(`INSERT INTO addresses (chain, address, family, order_id, seq)`, "ttttn", "")
 	newEvents    = inserts(`INSERT INTO order_events (seq, order_id, key, version, at, name, from_state, to_state, doc, after, terms, integrator, n)`, "nttnntttttttn", "")
 	newWork      = inserts(`INSERT INTO work (id, order_id, kind, due_at, leased_until, tries, why, doc)`, "tttnnntt", "")
+	newClaims    = inserts(`INSERT INTO bridge_claims (proof, order_id)`, "tt", "")
 	newQuestions = inserts(`INSERT INTO queue (id, order_id, why, at)`, "tttn", "")
 	newPostings  = inserts(`INSERT INTO postings (seq, order_id, debit, credit, asset, amount, at)`, "ntttttn", "")
 )
@@ -40,6 +41,7 @@ var (
 
 const (
 	sqlEventKnown   = `SELECT version FROM order_events WHERE order_id = $1 AND key = $2`
+	sqlClaimOwner   = `SELECT order_id FROM bridge_claims WHERE proof = $1`
 	sqlOrderThere   = `SELECT 1 FROM orders WHERE id = $1`
 	sqlAddressOwner = `SELECT order_id FROM addresses WHERE chain = $1 AND address = $2`
 )
@@ -132,6 +134,9 @@ func (t *tx) writeLines(b *booking) {
 	for _, w := range l.work {
 		t.add(newWork, w.id, id, w.kind, micro(c.At), int64(0), int64(0), "", w.doc)
 	}
+	if c.Claim != "" {
+		t.add(newClaims, c.Claim, id)
+	}
 	for i, why := range l.asks {
 		t.add(newQuestions, fmt.Sprintf("%s@%d/%d", id, o.Version, i), id, string(why), micro(c.At))
 	}
@@ -176,9 +181,10 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 	}
 	b := &booking{id: id, decide: decide}
 	err := db.writer.do(ctx, &op{booking: b, conflict: func(t *tx) error {
-		known := false
+		known, claimed := false, false
 		err := t.read(
 			ask(func(row) error { known = true; return nil }, sqlEventKnown, string(id), b.change.Event.Key()),
+			ask(func(row) error { claimed = true; return nil }, sqlClaimOwner, b.change.Claim),
 			ask(func(r row) error {
 				o, err := scanOrder(r)
 				b.now = &o
@@ -186,6 +192,9 @@ func (db *DB) Move(ctx context.Context, id order.ID, decide settle.Decide) (orde
 			}, sqlOrder, string(id)))
 		if err == nil && known {
 			return fmt.Errorf("order %s: %s: %w", id, b.change.Event.Name(), order.ErrKnown)
+		}
+		if err == nil && claimed {
+			return fmt.Errorf("order %s: %w", id, &order.Claimed{Proof: b.change.Claim})
 		}
 		return err
 	}})

@@ -77,13 +77,7 @@ func (r Rooms) create(c *api.Call) (any, error) {
 	if err != nil {
 		return nil, r.moved(err)
 	}
-	if made.Replayed {
-		c.SetHeader("Idempotency-Replayed", "true")
-	}
-	c.SetHeader("Location", "/v2/orders/"+string(made.Order.ID))
-	out := r.whole(c, made.Order, access.Act, nil)
-	out.SessionID = made.Session.Reveal()
-	return out, nil
+	return r.made(c, made), nil
 }
 
 // moved shows the new price of a quote whose price moved.
@@ -107,7 +101,7 @@ const (
 )
 
 // repeatOf is how the caller names the request, if it does.
-func repeatOf(c *api.Call, body *wire.OrderRequest) (*desk.Repeat, error) {
+func repeatOf(c *api.Call, body any) (*desk.Repeat, error) {
 	values := c.Headers("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil

@@ -82,6 +82,7 @@ func All(r Rooms) []api.Operation {
 	rows = append(rows, r.quotes()...)
 	rows = append(rows, r.orders()...)
 	rows = append(rows, r.actions()...)
+	rows = append(rows, r.bridges()...)
 	rows = append(rows, r.public()...)
 	rows = append(rows, r.reports()...)
 	return append(rows, r.webhooks()...)

@@ -85,9 +85,16 @@ type AddressVerdict struct {
 
 // Status is how the service is.
 type Status struct {
-	Status string        `json:"status" enum:"ok,degraded" example:"ok"`
-	AsOf   Time          `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
-	Chains []ChainStatus `json:"chains"`
+	Status  string         `json:"status" enum:"ok,degraded" example:"ok"`
+	AsOf    Time           `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
+	Chains  []ChainStatus  `json:"chains"`
+	Bridges []BridgeStatus `json:"bridges"`
+}
+
+// BridgeStatus is how a native bridge is.
+type BridgeStatus struct {
+	BridgeID string `json:"bridgeId" example:"base_withdraw"`
+	Status   string `json:"status" enum:"up,paused" example:"up"`
 }
 
 // ChainStatus is how a chain is.

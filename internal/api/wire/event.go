@@ -33,7 +33,7 @@ var eventNames = map[string]string{
 	"recovery_priced": "order.recovery_changed", "recovery_dust": "order.recovery_changed", "recovery_final": "order.recovery_changed",
 	"recovery_failed": "order.recovery_changed", "recovery_due": "order.recovery_changed", "deadline_passed": "order.delayed",
 	"step_asked": "order.step_changed", "step_called": "order.step_changed", "step_done": "order.step_changed", "step_failed": "order.step_changed",
-	"requote_offered": "order.requote_available",
+	"requote_offered": "order.requote_available", "step_ready": "order.step_ready", "step_changed": "order.step_changed", "step_submitted": "order.step_changed",
 }
 
 // EventName is what callers call an event of an order.

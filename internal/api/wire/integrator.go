@@ -270,7 +270,7 @@ func AttributedOf(o order.Order, a *desk.Atlas, show func(chain.Family, chain.Ad
 	q := o.Quote
 	give, get := a.Asset(q.Give), a.Asset(q.Get)
 	w := AttributedOrder{
-		OrderID: string(o.ID), Kind: "swap", Status: string(o.State), FeeStatus: string(o.FeeStatus), KeyID: string(o.Origin.Key), KeyKind: string(o.Origin.Kind),
+		OrderID: string(o.ID), Kind: kindOf(o), Status: string(o.State), FeeStatus: string(o.FeeStatus), KeyID: string(o.Origin.Key), KeyKind: string(o.Origin.Kind),
 		From:      Side{ChainID: a.Of(q.Give.Chain).Slug, Symbol: give.Symbol, Amount: Amount{q.In}, AmountUSD: USD(q.USD)},
 		To:        Side{ChainID: a.Of(q.Get.Chain).Slug, Symbol: get.Symbol, Amount: Amount{q.Out}, AmountUSD: USD(q.Shown.OutUSD)},
 		CreatedAt: Time{o.CreatedAt}, UpdatedAt: Time{o.UpdatedAt}, ExpiresAt: Time{o.ExpiresAt}, CompletedAt: moment(o.FinishedAt),

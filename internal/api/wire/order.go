@@ -121,7 +121,7 @@ func problems(code string, fields []string, why string) error {
 // Funding is how an order is paid.
 type Funding struct {
 	Mode                  string  `json:"mode" enum:"deposit_address,contract_call" example:"deposit_address"`
-	DepositAddress        *string `json:"depositAddress" doc:"Send exactly once, exactly amount, before expiresAt. null for contract_call." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
+	DepositAddress        *string `json:"depositAddress" doc:"Send exactly once, exactly amount, before expiresAt. null for contract_call. Of a bridge that you run it takes the fee for autoClaim, and is null where there is none." example:"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"`
 	DepositMemo           *string `json:"depositMemo" doc:"null: none is needed." example:"null"`
 	Amount                Amount  `json:"amount" example:"100000"`
 	AmountDecimal         string  `json:"amountDecimal" example:"0.001"`
@@ -169,6 +169,7 @@ type OrderPayout struct {
 // NextAction is what the order waits for.
 type NextAction struct {
 	Kind     string   `json:"kind" enum:"deposit,wait,provide_refund_address,accept_requote,submit_step,none" example:"deposit"`
+	StepID   *string  `json:"stepId" doc:"Of submit_step; null otherwise." example:"null"`
 	By       string   `json:"by" enum:"user,service,operator" example:"user"`
 	Deadline *Time    `json:"deadline" example:"2026-01-01T00:30:00.000Z"`
 	Options  []string `json:"options" doc:"Actions that are allowed now." example:"[\"cancel\"]"`
@@ -198,6 +199,7 @@ type Recovery struct {
 type Order struct {
 	OrderID          string            `json:"orderId" example:"ord_0123456789ABCDEFGHJKMNPQRS"`
 	Kind             string            `json:"kind" enum:"swap,bridge" example:"swap"`
+	BridgeID         *string           `json:"bridgeId" doc:"The native bridge that was asked for; null for a swap." example:"null"`
 	Status           string            `json:"status" enum:"awaiting_deposit,confirming,executing,sending,held,refunding,completed,failed,expired,refunded" example:"awaiting_deposit"`
 	Phase            string            `json:"phase" enum:"funding,executing,delivering,recovering,done" example:"funding"`
 	Terminal         bool              `json:"terminal" doc:"The status never changes again." example:"false"`
@@ -224,7 +226,7 @@ type Order struct {
 	Holding          Holding           `json:"holding"`
 	Failure          *Failure          `json:"failure" doc:"Why it failed or is held; null otherwise."`
 	Recovery         *Recovery         `json:"recovery" doc:"Money that came late, twice or in another asset; null if none did."`
-	Steps            []any             `json:"steps" doc:"Steps of a bridge."`
+	Steps            []Step            `json:"steps" doc:"Of a bridge that you run yourself; empty otherwise."`
 	CreatedAt        Time              `json:"createdAt" example:"2026-01-01T00:00:00.000Z"`
 	UpdatedAt        Time              `json:"updatedAt" example:"2026-01-01T00:00:00.000Z"`
 	ExpiresAt        Time              `json:"expiresAt" doc:"Funding deadline." example:"2026-01-01T00:30:00.000Z"`
@@ -254,14 +256,14 @@ type View struct {
 func OrderOf(o order.Order, v View) Order {
 	q := o.Quote
 	w := Order{
-		OrderID: string(o.ID), Kind: "swap", Status: string(o.State), Phase: phaseOf(o.State), Terminal: o.State.Finished(),
+		OrderID: string(o.ID), Kind: kindOf(o), BridgeID: text1(o.Origin.Bridge), Status: string(o.State), Phase: phaseOf(o.State), Terminal: o.State.Finished(),
 		Version: int(o.Version), Delayed: o.Delayed, Access: "verify",
 		From: sumOf(v.Atlas, q.Give, q.In, q.USD), To: sumOf(v.Atlas, q.Get, q.Out, q.Shown.OutUSD),
 		ToAddress: v.Show(q.Get.Chain, o.PayTo), Funding: fundingOf(o, v),
 		Expected: Expected{ToAmount: Amount{q.Out}, MinToAmount: Amount{q.Shown.MinOut}}, Actual: actualOf(o), RateMode: string(q.Mode),
 		Fees:     []Fee{{"network", USD(q.Shown.NetworkUSD)}, {"service", USD(q.Shown.ServiceUSD)}},
 		Deposits: []OrderDeposit{}, Payouts: payoutsOf(o, v), NextAction: nextOf(o), Holding: holdingOf(o, v.Atlas), Failure: failureOf(o),
-		Recovery: recoveryOf(o), Steps: []any{}, CreatedAt: Time{o.CreatedAt}, UpdatedAt: Time{o.UpdatedAt}, ExpiresAt: Time{o.ExpiresAt},
+		Recovery: recoveryOf(o), Steps: stepsOf(o, v.Atlas), CreatedAt: Time{o.CreatedAt}, UpdatedAt: Time{o.UpdatedAt}, ExpiresAt: Time{o.ExpiresAt},
 		StateDeadline: moment(o.Deadline), CompletedAt: moment(o.FinishedAt), AsOf: Time{v.Now}, EstimatedSeconds: int(q.Shown.Takes / time.Second),
 	}
 	if q.Mode == quote.Float {

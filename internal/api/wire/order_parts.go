@@ -22,6 +22,9 @@ func phaseOf(s order.State) string {
 }
 
 func fundingOf(o order.Order, v View) Funding {
+	if o.Bridge != nil {
+		return bridgeFunding(o, v)
+	}
 	q := o.Quote
 	f := Funding{
 		Mode: desk.FundingOf(o), Amount: Amount{q.In}, AmountDecimal: q.In.Decimal(v.Atlas.Asset(q.Give).Decimals),
@@ -45,6 +48,12 @@ func fundingOf(o order.Order, v View) Funding {
 func actualOf(o order.Order) (a Actual) {
 	if !o.Received.IsZero() {
 		a.DepositedAmount = &Amount{o.Received}
+	}
+	if b := o.Bridge; b != nil && b.Proof != "" {
+		a.DepositedAmount = &Amount{b.Moved}
+	}
+	if b := o.Bridge; b != nil && o.State == order.Completed {
+		a.ToAmount = &Amount{b.Brought}
 	}
 	if o.Payout.State == order.OutFinal {
 		a.ToAmount = &Amount{o.Payout.Amount}
@@ -124,6 +133,9 @@ func nextOf(o order.Order) NextAction {
 	} else if s == order.Detected && o.State.Finished() {
 		return user("wait", "refund")
 	}
+	if o.Bridge != nil {
+		return bridgeNext(o)
+	}
 	switch {
 	case o.State == order.Awaiting:
 		n.Deadline = moment(o.ExpiresAt)
@@ -146,6 +158,9 @@ func nextOf(o order.Order) NextAction {
 }
 
 func holdingOf(o order.Order, a *desk.Atlas) Holding {
+	if o.Bridge != nil {
+		return bridgeHolding(o, a)
+	}
 	give, get := o.Quote.Give, o.Quote.Get
 	h := Holding{Party: "service", ChainID: a.Of(give.Chain).Slug, Token: desk.TokenName(give), Amount: Amount{o.Quote.In}}
 	got := func(party string, x chain.Asset, out order.Outflow) Holding {
@@ -184,6 +199,7 @@ var failures = map[order.Reason]string{
 	order.RefundBelow:      "What is left would cost more to send back than it is.",
 	order.ScreeningHold:    "The order is being looked at.",
 	order.DeadlineExceeded: "It took too long.",
+	order.BridgeBroke:      "The bridge can not go on by itself; an operator looks at it.",
 }
 
 // failureCodes are the published codes of reasons that have another name inside.

@@ -67,6 +67,9 @@ func PublicStatsOf(t report.Totals, a *desk.Atlas) PublicStats {
 	for _, c := range t.Chains {
 		w.ByChain = append(w.ByChain, ChainStats{slugOf(c.Chain, a), int(c.Orders), USD(c.Volume)})
 	}
+	for _, b := range t.Bridges {
+		w.Bridges = append(w.Bridges, BridgeStat{b.Bridge, int(b.Orders), USD(b.Volume)})
+	}
 	return w
 }
 

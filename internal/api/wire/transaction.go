@@ -15,11 +15,11 @@ type Transaction struct {
 	ChainID string `json:"chainId" example:"ethereum"`
 	// Of evm.
 	EVMChainID int    `json:"evmChainId,omitzero" doc:"evm: the number that the wallet must be on." example:"1"`
-	From       string `json:"from,omitzero" doc:"evm: who signs." example:"0x52908400098527886E0F7030069857D2E4169EE7"`
+	From       string `json:"from,omitzero" doc:"evm: who signs; absent where anybody may." example:"0x52908400098527886E0F7030069857D2E4169EE7"`
 	To         string `json:"to,omitzero" doc:"evm: the contract that is called." example:"0x52908400098527886E0F7030069857D2E4169EE7"`
 	Data       string `json:"data,omitzero" doc:"evm: calldata." example:"0x12ab"`
 	Value      string `json:"value,omitzero" doc:"evm: coins that go with it, in the smallest unit." example:"1000000000000000000"`
-	GasLimit   string `json:"gasLimit,omitzero" doc:"evm: enough on most networks; a wallet's own estimate is as good." example:"150000"`
+	GasLimit   string `json:"gasLimit,omitzero" doc:"evm: enough on most networks; a wallet's own estimate is as good, and is to be used where this is absent." example:"150000"`
 	// Of solana.
 	Serialized string `json:"serialized,omitzero" maxLength:"2048" doc:"solana: the transaction with empty signatures, base64." example:"AQAA"`
 	ValidTo    int    `json:"lastValidBlockHeight,omitzero" doc:"solana: it can land up to this block height; read the order again after it." example:"250000000"`

@@ -90,17 +90,28 @@ func At(key *ecdsa.PrivateKey) Contracts {
 // Deploy puts the bridge on every side, or what of it is missing. Blocks must be made
 // meanwhile by somebody.
 func Deploy(ctx context.Context, s Spec) (Contracts, error) {
+	for _, side := range s.Sides {
+		if _, err := DeployOn(ctx, s, side); err != nil {
+			return At(s.Key), err
+		}
+	}
+	return At(s.Key), nil
+}
+
+// DeployOn puts the bridge on one of its sides, or what of it is missing there; the others
+// need not be there yet.
+func DeployOn(ctx context.Context, s Spec, at Side) (Contracts, error) {
 	c := At(s.Key)
 	if s.Threshold < 1 || s.Threshold > len(s.Attesters) || len(s.Sides) < 2 {
-		return c, errors.New("a bridge has two sides, and no more signatures than attesters")
+		return c, errBridge
 	}
-	for _, side := range s.Sides {
-		if err := s.deploy(ctx, c, side); err != nil {
-			return c, fmt.Errorf("bridge on domain %d: %w", side.Domain, err)
-		}
+	if err := s.deploy(ctx, c, at); err != nil {
+		return c, fmt.Errorf("bridge on domain %d: %w", at.Domain, err)
 	}
 	return c, nil
 }
+
+var errBridge = errors.New("a bridge has two sides, and no more signatures than attesters")
 
 // step is a transaction of a deployment; without to it makes a contract.
 type step struct {
@@ -182,7 +193,7 @@ func (s Spec) Give(ctx context.Context, at Side, to common.Address, amount *big.
 // What is offered for gas on chains where it is worth nothing.
 const (
 	gas  = 3_000_000
-	tip  = 3_000_000_000
+	tip  = 1_000_000_000
 	most = 100 * tip
 )
 

@@ -19,7 +19,7 @@ type kase struct {
 
 // Run runs the suite.
 func Run(t *testing.T, open Open) {
-	for _, c := range slices.Concat(treasuryCases, publicCases, hookCases, []kase{
+	for _, c := range slices.Concat(treasuryCases, publicCases, hookCases, bridgeCases, []kase{
 		{"an order is read back as it was made", orderRoundTrip},
 		{"create refuses a taken id and a taken address", createTaken},
 		{"create refuses what the wallet has not", createShort},

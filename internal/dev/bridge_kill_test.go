@@ -1,0 +1,100 @@
+package dev
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ferry/internal/chain"
+	"ferry/internal/devnet/devnettest"
+	"ferry/internal/order"
+	"ferry/internal/store"
+)
+
+// TestKillsBetweenTheStepsOfABridgeOnRealNodes kills the whole service at every move of a
+// withdrawal and of a transfer of dollars that it claims, before the move or after it as
+// the seed says. Both end as if nothing had happened, and the books are the chains.
+func TestKillsBetweenTheStepsOfABridgeOnRealNodes(t *testing.T) {
+	t.Parallel()
+	random := seeded(t)
+	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Base}, blocks: fewBlocks, change: patientWith}
+	r := s.begin(t)
+	r.closeChains(t)
+	r.key = r.company(t, "nobody", nil)
+	r.dollars(t)
+	var rides []*ride
+	for _, bridge := range []string{"base_withdraw", "cctp_ethereum_base"} {
+		w := r.bridged(t, bridge, fields{"autoClaim": true})
+		w.do("pay_fee")
+		w.do(w.now().NextAction.StepID)
+		rides = append(rides, w)
+	}
+	r.stop()
+	const most = 40
+	lives := 0
+	for _, w := range rides {
+		for !r.over(t, s, w) {
+			if lives++; lives > most {
+				t.Fatalf("%d services were killed, and the bridge is not done", lives)
+			}
+			r.dieOver(t, s, w, failpoint{moveOver, random.IntN(3) > 0})
+		}
+	}
+	again := s.begin(t)
+	again.key = r.key
+	for _, w := range rides {
+		w.real = again
+		o := w.now()
+		for _, step := range o.Steps {
+			claims := step.StepID == "prove" || step.StepID == "finalize" || step.StepID == "mint"
+			if step.Status != "confirmed" || claims != (step.Actor == "service") || step.Attempts > 0 {
+				t.Errorf("%s is %s by the %s after %d failures", step.StepID, step.Status, step.Actor, step.Attempts)
+			}
+		}
+	}
+	booksAreChains(t, again.Dev)
+	again.stop()
+	t.Logf("%d kills", lives)
+}
+
+// over reports whether an order is completed, while no service runs.
+func (r *real) over(t *testing.T, s stage, w *ride) bool {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(s.dir, "dev.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	o, err := db.Order(t.Context(), order.ID(w.id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.State == order.Completed
+}
+
+// dieOver starts a service that dies at the order's next move, and of nothing else.
+func (r *real) dieOver(t *testing.T, s stage, w *ride, at failpoint) {
+	t.Helper()
+	text, err := json.Marshal(&trap{At: at, Transfer: w.id, Control: devnettest.Host(t).Control(), Dir: s.dir, Prefix: s.prefix, Only: s.only})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var said, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), trapEnv+"="+string(text)), &said, &stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || strings.TrimSpace(said.String()) != at.String() {
+		t.Fatalf("the service did not die %s, but said %q: %v\n%s", at, &said, err, tail(stderr.String(), 4000))
+	}
+}
