@@ -15,10 +15,13 @@ import (
 type purse map[chain.Asset]ledger.Balance
 
 func (p purse) Balance(_ context.Context, k ledger.Key) (ledger.Balance, error) {
-	if k.Account != ledger.Hot(k.Asset.Chain) {
-		return ledger.Balance{}, errors.New("only the wallet counts")
+	switch k.Account {
+	case ledger.Hot(k.Asset.Chain):
+		return p[k.Asset], nil
+	case ledger.TakenBack(k.Asset.Chain):
+		return ledger.Balance{Credits: p[k.Asset].Credits}, nil // as much as went out of the wallet, to tell it from nothing
 	}
-	return p[k.Asset], nil
+	return ledger.Balance{}, errors.New("only the wallet counts, and what a chain took back out of it")
 }
 
 func TestNothingIsSoldBelowTheMinimum(t *testing.T) {
@@ -37,6 +40,7 @@ func TestNothingIsSoldBelowTheMinimum(t *testing.T) {
 		{"below the minimum", ledger.Balance{Debits: n(5)}, ledger.Balance{Debits: n(6)}, map[chain.Asset]money.Amount{token: n(7)}, 5, 0},
 		{"what is reserved does not count", ledger.Balance{Debits: n(5)}, ledger.Balance{Debits: n(9), Reserved: n(3)}, map[chain.Asset]money.Amount{token: n(7)}, 5, 0},
 		{"too little of the coin", ledger.Balance{Debits: n(5)}, ledger.Balance{Debits: n(9)}, map[chain.Asset]money.Amount{coin: n(6)}, 0, 0},
+		{"what a chain took back is not there", ledger.Balance{Debits: n(5)}, ledger.Balance{Debits: n(9), Credits: n(2)}, nil, 5, 5},
 		{"enough of the coin", ledger.Balance{Debits: n(6)}, ledger.Balance{Debits: n(9)}, map[chain.Asset]money.Amount{coin: n(6)}, 6, 9},
 	} {
 		s := &stock{books: purse{coin: c.coins, token: c.usd}, now: time.Now, least: c.least}
