@@ -4,6 +4,7 @@
 SEED     ?= 1
 ORDERS   ?= 100000
 FUZZTIME ?= 10s
+LONG     ?=
 TOOL     := go tool -modfile=tools/go.mod
 
 # The race detector watches our code, not the C of SQLite that was translated to
@@ -21,6 +22,9 @@ WATCHED = $(filter-out $(CALM),$(shell go list ./...))
 # detector. In families and the signer a sweep is of deposits, and no long test.
 SWEEPS = $(filter-out $(CALM),$(addprefix ferry/,$(patsubst %/,%,$(sort $(dir $(shell grep -rlE --include=*_test.go 'func Test[A-Za-z]*Sweep' internal cmd | grep -vE '^internal/(family|signer)/'))))))
 
+# Every run has other seeds, so that many short runs see what a long one sees.
+SIZE = $(if $(LONG),-tags long)
+
 .DEFAULT_GOAL := help
 .PHONY: help dev setup test contract contracts newcomer check format generate bench sim fuzz build
 
@@ -33,12 +37,12 @@ dev: ## Run the whole service on real local nodes
 setup: ## Install what the tests need: PostgreSQL, Redis, a C compiler, Node.js and curl, on Debian
 	@scripts/setup
 
-test: setup ## Run all tests under the race detector, then the long sweeps without it
+test: setup ## Run all tests under the race detector, then the sweeps without it (LONG=1 for all their cases)
 	cd devnet && go build -o /dev/null . # the local chains of the tests, before tests wait for them
 	CGO_ENABLED=1 go test $(RACE) -p 3 -timeout 15m $(WATCHED) # many wait for blocks most of the time
 	cd devnet && go test ./...
-	go test -timeout 15m $(CALM)
-	go test -timeout 20m -run Sweep $(SWEEPS)
+	go test $(SIZE) -timeout $(if $(LONG),3h,15m) $(CALM)
+	go test $(SIZE) -timeout $(if $(LONG),3h,20m) -run Sweep $(SWEEPS)
 	go test -timeout 10m -run /postgres ./internal/front # what the race detector was spared
 	@$(MAKE) --no-print-directory contract newcomer
 

@@ -132,10 +132,6 @@ var ofASweep = map[string]bool{
 	"Sweep": true, "Keep": true, "End": true, "Rest": true, "Bury": true, "Rewind": true, "Told": true, "Broadcast": true,
 }
 
-// A run makes one of so many of a story's cuts, and each run others; FERRY_TEST_CUTS=all
-// makes every one.
-const storyStride, poolStride = 7, 23
-
 // TestCrashSweep cuts every story before and after every effect outside the daemon.
 // A daemon that dies where it only reads leaves the same world behind as one that died
 // after its last effect, so of those a few are cut besides.
@@ -155,13 +151,9 @@ func TestCrashSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			cuts := everyCut(s, tale)
-			stride := sweepStride
-			switch {
-			case os.Getenv("FERRY_TEST_CUTS") == "all":
-			case s.pools:
-				stride *= poolStride
-			default:
-				stride *= storyStride
+			stride := storyStride
+			if s.pools {
+				stride = poolStride
 			}
 			first := int(seed % uint64(stride))
 			t.Logf("from cut %d of each %d; replay with FERRY_TEST_SEED=%d", first, stride, seed)

@@ -1,6 +1,6 @@
-//go:build !race
+//go:build !race && !long
 
 package house
 
-// sweepStride is 1: every crossing is cut.
-const sweepStride = 1
+// A run makes one of so many of a story's cuts, and each run others.
+const storyStride, poolStride = 13, 47

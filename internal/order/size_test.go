@@ -1,6 +1,6 @@
-//go:build !race
+//go:build !race && !long
 
 package order
 
 // sequences is how many random sequences are tried.
-const sequences = 20_000
+const sequences = 5_000

@@ -3,5 +3,5 @@
 package send_test
 
 // sweepStride spreads the stops under the race detector, which is ten times
-// slower; the same sweep runs whole without it.
+// slower; there are more of them without it.
 const sweepStride = 7

@@ -1,0 +1,9 @@
+//go:build !race && long
+
+package watch_test
+
+// forkTrees is how many fork trees are grown.
+const forkTrees = 5_000
+
+// callStride is 1: a watcher is stopped before every call.
+const callStride = 1

@@ -1,0 +1,6 @@
+//go:build !race && long
+
+package world
+
+// wildOrders is how many orders the wild worlds of the tests have.
+const wildOrders = 6000
