@@ -119,7 +119,7 @@ type OrderEvent struct {
 	SubscriptionID string      `json:"subscriptionId" example:"s1"`
 	Seq            int         `json:"seq" doc:"Durable: the order's own number, in the channel session that of the integration's log. Ask for what came after it." example:"8"`
 	EventID        string      `json:"eventId" doc:"The same for the same event wherever it is told." example:"evt_0123456789ABCDEFGHJKMNPQRS"`
-	Event          string      `json:"event" enum:"order.created,order.status_changed,order.deposit_seen,order.deposit_confirmed,order.held,order.requote_available,order.step_changed,order.payout_sent,order.refund_started,order.refund_sent,order.recovery_changed,order.delayed,order.fee_status_changed" example:"order.status_changed"`
+	Event          string      `json:"event" enum:"order.created,order.status_changed,order.deposit_seen,order.deposit_confirmed,order.held,order.requote_available,order.step_changed,order.step_ready,order.payout_sent,order.refund_started,order.refund_sent,order.recovery_changed,order.delayed,order.fee_status_changed" example:"order.status_changed"`
 	OccurredAt     Time        `json:"occurredAt" example:"2026-01-01T00:05:00.000Z"`
 	Data           OrderChange `json:"data"`
 }
