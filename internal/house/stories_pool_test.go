@@ -207,6 +207,8 @@ var poolStories = []story{
 		t.Mine(EVM, 10)
 		t.MustBe(id, order.Executing)
 		t.home(Token)
+		t.Mine(EVM, 5)
+		t.swapped(id, 0, 1)
 		t.Mine(EVM, 10)
 		t.MustBe(id, order.Sending)
 		t.Mine(EVM, 10)
