@@ -64,10 +64,9 @@ func (l *local) dollarSpec() (bridges.Spec, error) {
 func attesterKeys() []*ecdsa.PrivateKey { return bridges.Keys(attesters) }
 
 // dollar makes the dollar of an EVM chain: one that CCTP carries, where both chains are
-// there, and otherwise one that stays. Beside pools it stays too: who fills them makes
-// dollars as he likes, which those of the bridge do not let him.
+// there, and otherwise one that stays. The faucet makes both, also for who fills pools.
 func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, error) {
-	if !l.wanted(Ethereum) || !l.wanted(Base) || l.opts.Pools {
+	if !l.wanted(Ethereum) || !l.wanted(Base) {
 		token, err := evm.TestTokenCode("USD Coin (local)", "USDC", 6)
 		if err != nil {
 			return "", err
@@ -210,6 +209,9 @@ func (l *local) bridgeDollars(ctx context.Context) error {
 	}
 	return nil
 }
+
+// DollarBridge is the bridge of dollars to Base, performed by the service.
+const DollarBridge = "cctp_ethereum_base_managed"
 
 // performed are the steps of a bridge that the service performs.
 func performed(legs []quote.Leg) []quote.Leg {
