@@ -81,33 +81,16 @@ func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, err
 	if _, err := g.pay(ctx, chain.CanonicalAddress(chain.EVM, strings.ToLower(maker.Hex())), id.Native(), money.MustParse(deployerEach)); err != nil {
 		return "", err
 	}
-	if err := g.mine(ctx, 1); err != nil {
+	mine := func(ctx context.Context) error { return g.mine(ctx, 1) }
+	if err := mine(ctx); err != nil {
 		return "", err
 	}
-	done := make(chan error, 1)
-	mining, stop := context.WithCancel(ctx)
-	go func() { done <- mineOn(mining, g) }()
-	c, err := bridges.DeployOn(ctx, s, bridges.Side{RPC: l.rpcs[id], Domain: domains[id]})
-	stop()
-	if err = errors.Join(err, <-done); err != nil {
+	c, err := bridges.DeployOn(ctx, s, bridges.Side{RPC: l.rpcs[id], Domain: domains[id], Mine: mine})
+	if err != nil {
 		return "", fmt.Errorf("dollars: %w", err)
 	}
 	l.state.Dollars = true
 	return strings.ToLower(c.USDC.Hex()), nil
-}
-
-// mineOn makes blocks until ctx ends.
-func mineOn(ctx context.Context, g evmNode) error {
-	for ctx.Err() == nil {
-		if err := g.mine(ctx, 1); err != nil && ctx.Err() == nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return nil
 }
 
 // dollars is the venue of the bridge. Without chains it only says what a signer must
