@@ -91,7 +91,7 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 	r.meansOfAPool(t)
 	r.stop()
 	again := s.begin(t)
-	again.quotesAtOnce(t, tree, leaf)
+	again.quotesAtOnce(t, tree, place{"bitcoin", "BTC"}) // the pools of Base are where nobody follows
 }
 
 // quotesAtOnce asks a service that has just said that it is ready for a way through
