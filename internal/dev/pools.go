@@ -117,7 +117,9 @@ func (l *local) makePools(ctx context.Context, id chain.ID, g evmNode, kit unisw
 }
 
 // oneLine is what went wrong, for people: programs say more than a line of it.
-func oneLine(err error) string { return strings.TrimRight(strings.Join(strings.Fields(err.Error()), " "), ": ") }
+func oneLine(err error) string {
+	return strings.TrimRight(strings.Join(strings.Fields(err.Error()), " "), ": ")
+}
 
 // maker is the wallet of whoever fills the pools of a network.
 func (s state) maker(ctx context.Context, rpc string) (*uniswap.Wallet, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -32,9 +33,10 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 	key := r.company(t, "Acme", &half)
 	r.key = r.company(t, "nobody", nil)
 	t.Run("trades", func(t *testing.T) {
-		t.Run("dollars of the pools over their bridge", func(t *testing.T) {
-			t.Parallel()
-			r.performed(t, DollarBridge)
+		var wg sync.WaitGroup // at once on every machine: what lies there for one is not spent by another
+		defer wg.Wait()
+		wg.Go(func() {
+			t.Run("dollars of the pools over their bridge", func(t *testing.T) { r.performed(t, DollarBridge) })
 		})
 		for name, c := range map[string]struct {
 			from, to place
@@ -49,24 +51,7 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 			"coins for a token of another chain":   {place{"base", "ETH"}, tree, 2},
 			"dollars for a token of another chain": {place{"ethereum", "USDC"}, leaf, 2},
 		} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel() // what lies there for one is not spent by another
-				w := r.open(t, key, c.from, c.to)
-				if got := len(w.order.Quote.Steps); got != c.steps {
-					t.Fatalf("the way has %d steps: %+v", got, w.order.Quote.Steps)
-				}
-				w.pay(100)
-				o := w.until("completed")
-				p, err := payout(o, "delivery")
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, least := r.Network.has(t, r.asset(c.to), w.toAddr), w.order.Quote.Shown.MinOut
-				if got.String() != p.Amount || got.Less(least) {
-					t.Errorf("%s came, %s was told and %s promised at least", got, p.Amount, least)
-				}
-				w.so("paid for", func(o toldOrder) bool { return o.FeeStatus == "paid" }, nil)
-			})
+			wg.Go(func() { t.Run(name, func(t *testing.T) { r.trades(t, r.open(t, key, c.from, c.to), c.steps) }) })
 		}
 	})
 	t.Run("a pool that moved away", func(t *testing.T) {
@@ -92,6 +77,25 @@ func TestRoutesThroughPoolsOnRealNodes(t *testing.T) {
 	r.stop()
 	again := s.begin(t)
 	again.quotesAtOnce(t, tree, place{"bitcoin", "BTC"}) // the pools of Base are where nobody follows
+}
+
+// trades has an order through pools paid, delivered and paid for.
+func (r *real) trades(t *testing.T, w *trade, steps int) {
+	t.Helper()
+	if got := len(w.order.Quote.Steps); got != steps {
+		t.Fatalf("the way has %d steps: %+v", got, w.order.Quote.Steps)
+	}
+	w.pay(100)
+	o := w.until("completed")
+	p, err := payout(o, "delivery")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, least := r.Network.has(t, r.asset(w.to), w.toAddr), w.order.Quote.Shown.MinOut
+	if got.String() != p.Amount || got.Less(least) {
+		t.Errorf("%s came, %s was told and %s promised at least", got, p.Amount, least)
+	}
+	w.so("paid for", func(o toldOrder) bool { return o.FeeStatus == "paid" }, nil)
 }
 
 // quotesAtOnce asks a service that has just said that it is ready for a way through
