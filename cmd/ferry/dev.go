@@ -31,8 +31,9 @@ type devCmd struct {
 func (*devCmd) Help() string {
 	return `Starts a whole service on this machine: two Ethereum chains, a Bitcoin chain and a Solana chain as real local
 nodes that make a block each second, a treasury, the API, the operators' API and a demo integrator with both kinds of
-keys. The nodes are built from the source tree, which takes some minutes the first time. Nothing in it is worth
-anything. It goes on where it stopped; --fresh starts over.
+keys. The EVM chains have Uniswap's pools (where npm is) and native bridges between them. The nodes are built from the
+source tree, which takes some minutes the first time. Nothing in it is worth anything. It goes on where it stopped;
+--fresh starts over.
 
 With --simulated the chains are simulated in the process: it starts at once, needs no source tree, and begins anew.
 
@@ -113,11 +114,30 @@ Ask for a price of 0.01 BTC in ETH:
 
   curl -s %s/v2/quotes -H 'Content-Type: application/json' \
     -d '{"fromChainId":"bitcoin","fromToken":"native","toChainId":"ethereum","toToken":"native","amount":"1000000"}'
-
+%s
 Make an order of it (POST /v2/orders), then pay it:  ferry dev pay ORDER%s
 Money for any address:                               ferry dev faucet bitcoin ADDRESS 100000%s
 Stop with Ctrl-C.
-`, strings.Join(d.Names(), ", "), card.API, card.API, card.OperatorAPI, card.IntegratorID, keys, wallets(card), card.API, c.folder(), c.folder())
+`, strings.Join(d.Names(), ", "), card.API, card.API, card.OperatorAPI, card.IntegratorID, keys, wallets(card), card.API, more(d), c.folder(), c.folder())
+}
+
+// more is what can be asked for where there are pools and bridges.
+func more(d *dev.Dev) string {
+	var b strings.Builder
+	ask := func(what, path, body string) {
+		fmt.Fprintf(&b, "\n%s:\n\n  curl -s %s%s -H 'Content-Type: application/json' \\\n    -d '%s'\n", what, d.Card.API, path, body)
+	}
+	on := d.Card.Tokens["ethereum"]
+	if token := on[dev.Pooled]; token != "" {
+		ask("In "+dev.Pooled+", which only Uniswap's pools trade", "/v2/quotes",
+			`{"fromChainId":"bitcoin","fromToken":"native","toChainId":"ethereum","toToken":"`+token+`","amount":"1000000"}`)
+	}
+	if d.Bridged(dev.DollarBridge) {
+		ask("Or 40 USDC over CCTP, a native bridge", "/v2/bridges/quotes", fmt.Sprintf(
+			`{"bridgeId":"%s","fromChainId":"ethereum","fromToken":"%s","toChainId":"base","toToken":"%s","amount":"40000000"}`,
+			dev.DollarBridge, on["USDC"], d.Card.Tokens["base"]["USDC"]))
+	}
+	return b.String()
 }
 
 // folder is how other commands are told where the network is, if it is not where they

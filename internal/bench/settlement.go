@@ -86,7 +86,7 @@ func openSettlement(ctx context.Context) (*dev.Dev, func() error, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	d, err := dev.New(ctx, dev.Options{
 		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Log: slog.New(slog.DiscardHandler),
-		Local:   &dev.Local{Root: root, Log: io.Discard, Say: func(line string) { progress("settlement: %s", line) }},
+		Local:   &dev.Local{Root: root, Bare: true, Log: io.Discard, Say: func(line string) { progress("settlement: %s", line) }},
 		Funding: 12 * time.Hour,
 	})
 	if err != nil {

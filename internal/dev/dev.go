@@ -190,13 +190,6 @@ func (d *Dev) mint(kept bool) (token secret.Text, err error) {
 // build makes the chains and the service over them.
 func (d *Dev) build(ctx context.Context, o Options) error {
 	chains := d.Network.chains
-	sources := o.Sources
-	if len(sources) == 0 {
-		var err error
-		if sources, err = d.Network.quoted(); err != nil {
-			return err
-		}
-	}
 	if o.Funding == 0 {
 		o.Funding = 30 * time.Minute
 	}
@@ -210,7 +203,14 @@ func (d *Dev) build(ctx context.Context, o Options) error {
 		o.over(chains)
 	}
 	cfg := config(secret.New(d.secret), o, d.Network)
+	sources := o.Sources
 	cfg.Prices.Quorum = quorumOf(len(sources))
+	if len(sources) == 0 {
+		var err error
+		if sources, err = d.Network.quoted(&cfg.Prices); err != nil {
+			return err
+		}
+	}
 	cfg.Bridges = d.Network.bridges
 	cfg.Webhooks.Loopback = true // whoever builds on it has his server on this machine
 	cfg.Sweep = &treasury.SweepConfig{
@@ -317,6 +317,11 @@ func (d *Dev) writeCard() error {
 		return fmt.Errorf("write the card: %w", err)
 	}
 	return nil
+}
+
+// Bridged reports whether a native bridge is offered.
+func (d *Dev) Bridged(id string) bool {
+	return slices.ContainsFunc(d.Network.bridges, func(b front.Bridge) bool { return b.Bridge.ID == id })
 }
 
 // Names are the chains as people call them.

@@ -64,10 +64,9 @@ func (l *local) dollarSpec() (bridges.Spec, error) {
 func attesterKeys() []*ecdsa.PrivateKey { return bridges.Keys(attesters) }
 
 // dollar makes the dollar of an EVM chain: one that CCTP carries, where both chains are
-// there, and otherwise one that stays. Beside pools it stays too: who fills them makes
-// dollars as he likes, which those of the bridge do not let him.
+// there, and otherwise one that stays. The faucet makes both, also for who fills pools.
 func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, error) {
-	if !l.wanted(Ethereum) || !l.wanted(Base) || l.opts.Pools {
+	if !l.wanted(Ethereum) || !l.wanted(Base) {
 		token, err := evm.TestTokenCode("USD Coin (local)", "USDC", 6)
 		if err != nil {
 			return "", err
@@ -82,33 +81,16 @@ func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, err
 	if _, err := g.pay(ctx, chain.CanonicalAddress(chain.EVM, strings.ToLower(maker.Hex())), id.Native(), money.MustParse(deployerEach)); err != nil {
 		return "", err
 	}
-	if err := g.mine(ctx, 1); err != nil {
+	mine := func(ctx context.Context) error { return g.mine(ctx, 1) }
+	if err := mine(ctx); err != nil {
 		return "", err
 	}
-	done := make(chan error, 1)
-	mining, stop := context.WithCancel(ctx)
-	go func() { done <- mineOn(mining, g) }()
-	c, err := bridges.DeployOn(ctx, s, bridges.Side{RPC: l.rpcs[id], Domain: domains[id]})
-	stop()
-	if err = errors.Join(err, <-done); err != nil {
+	c, err := bridges.DeployOn(ctx, s, bridges.Side{RPC: l.rpcs[id], Domain: domains[id], Mine: mine})
+	if err != nil {
 		return "", fmt.Errorf("dollars: %w", err)
 	}
 	l.state.Dollars = true
 	return strings.ToLower(c.USDC.Hex()), nil
-}
-
-// mineOn makes blocks until ctx ends.
-func mineOn(ctx context.Context, g evmNode) error {
-	for ctx.Err() == nil {
-		if err := g.mine(ctx, 1); err != nil && ctx.Err() == nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return nil
 }
 
 // dollars is the venue of the bridge. Without chains it only says what a signer must
@@ -210,6 +192,9 @@ func (l *local) bridgeDollars(ctx context.Context) error {
 	}
 	return nil
 }
+
+// DollarBridge is the bridge of dollars to Base, performed by the service.
+const DollarBridge = "cctp_ethereum_base_managed"
 
 // performed are the steps of a bridge that the service performs.
 func performed(legs []quote.Leg) []quote.Leg {

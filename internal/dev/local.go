@@ -32,8 +32,9 @@ type Local struct {
 	Prefix string
 	// Twin adds a second Bitcoin chain, so that every family has two assets to exchange.
 	Twin bool
-	// Pools puts Uniswap's contracts on the EVM chains, with tokens that only they trade.
-	Pools bool
+	// Bare leaves out the pools of the EVM chains and the tokens that only they trade,
+	// where a network must be there soon or nothing but the service is measured.
+	Bare bool
 	// only are the chains that are started; nil is all of them.
 	only []chain.ID
 }

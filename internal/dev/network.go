@@ -47,8 +47,9 @@ type Network struct {
 	shut    func() error // nil where nothing is to be let go of
 	// sources are where prices come from; none are the fixed ones of the assets.
 	sources []prices.Source
-	venues  front.Venues   // beside the treasury
-	bridges []front.Bridge // native ones
+	guards  map[string]prices.Guard // of symbols that more sources know than most
+	venues  front.Venues            // beside the treasury
+	bridges []front.Bridge          // native ones
 	// attester is of the bridge of dollars; nil where there is none.
 	attester *attester
 }

@@ -53,7 +53,7 @@ func (l *local) open(ctx context.Context, isNew bool) error {
 			return fmt.Errorf("solana: %w", err)
 		}
 	}
-	if isNew && l.opts.Pools {
+	if isNew && !l.opts.Bare {
 		if err := l.setupPools(ctx); err != nil {
 			return err
 		}

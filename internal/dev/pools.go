@@ -24,9 +24,12 @@ import (
 // pooled are tokens of a local network that pools alone exchange: the treasury has none
 // of them.
 var pooled = map[chain.ID]struct{ name, symbol, price string }{
-	Ethereum: {"Tree (local)", "TREE", "2.5"},
+	Ethereum: {"Tree (local)", Pooled, "2.5"},
 	Base:     {"Leaf (local)", "LEAF", "0.5"},
 }
+
+// Pooled is the symbol of such a token on Ethereum.
+const Pooled = "TREE"
 
 // pooledDecimals are those of all such tokens.
 const pooledDecimals = 18
@@ -39,6 +42,8 @@ const poolDollars = 2_000_000
 type Exchange struct {
 	uniswap.Places
 	Token string `json:"token"`
+	// Pool is the one of the coin and the dollar, which prices are read from.
+	Pool string `json:"pool"`
 }
 
 // setupPools puts Uniswap's contracts, a token and pools on the EVM chains. A network
@@ -47,7 +52,7 @@ func (l *local) setupPools(ctx context.Context) error {
 	l.opts.Say("making pools: the real Uniswap contracts (fetched by npm the first time)")
 	kit, err := uniswap.Fetch(ctx)
 	if err != nil {
-		l.opts.Say("there are no pools, because Uniswap's packages can not be had: " + err.Error())
+		l.opts.Say("there are no pools, because Uniswap's packages can not be had (--fresh tries again): " + oneLine(err))
 		return nil
 	}
 	l.state.Exchanges = map[chain.ID]Exchange{}
@@ -107,7 +112,13 @@ func (l *local) makePools(ctx context.Context, id chain.ID, g evmNode, kit unisw
 		return Exchange{}, err
 	}
 	m.at.Places = u.Places
-	return m.at, m.pools(ctx, u, common.HexToAddress(token), dollars)
+	err = m.pools(ctx, u, common.HexToAddress(token), dollars)
+	return m.at, err
+}
+
+// oneLine is what went wrong, for people: programs say more than a line of it.
+func oneLine(err error) string {
+	return strings.TrimRight(strings.Join(strings.Fields(err.Error()), " "), ": ")
 }
 
 // maker is the wallet of whoever fills the pools of a network.
@@ -156,8 +167,15 @@ func (m *maker) pools(ctx context.Context, u *uniswap.Uniswap, token, dollars co
 		}
 		root := new(big.Int).Lsh(one.Amount, 192)
 		root.Sqrt(root.Div(root, zero.Amount))
-		if _, err := u.CreatePool(ctx, p.a.Token, p.b.Token, p.fee, root); err != nil {
+		pool, err := u.CreatePool(ctx, p.a.Token, p.b.Token, p.fee, root)
+		if err != nil {
 			return err
+		}
+		if p.a == weth {
+			m.at.Pool = lower(pool)
+			if err := u.Remember(ctx, pool, remembered); err != nil {
+				return err
+			}
 		}
 		if err := u.Mint(ctx, uniswap.Position{Zero: zero, One: one, Fee: p.fee, Low: -p.wide, High: p.wide}); err != nil {
 			return err
@@ -206,7 +224,7 @@ func (l *local) venues() (front.Venues, error) {
 func (l *local) exchange(id chain.ID, own chain.Address, x Exchange) venue.Config {
 	at := func(text string) chain.Address { return chain.CanonicalAddress(chain.EVM, text) }
 	return venue.Config{
-		Chain: id, Own: own, Router: at(lower(x.Router)), Wrapped: at(lower(x.WETH)),
+		Chain: id, Own: own, Router: at(lower(x.Router)), Wrapped: at(lower(x.WETH)), Multicall: at(lower(x.Multicall)),
 		Tokens: []chain.Address{at(lower(x.WETH)), at(string(l.state.Tokens[id])), at(x.Token)},
 		MaxAge: time.Minute, Poll: 500 * time.Millisecond, Check: time.Minute, Patience: 10 * time.Minute,
 		Noticed: func(n venue.Notice) {

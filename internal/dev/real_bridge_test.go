@@ -73,7 +73,7 @@ func (r *real) bridged(t *testing.T, bridge string, more fields) *ride {
 	for k, v := range more {
 		body[k] = v
 	}
-	code, text := r.ask(t, r.key, "", http.MethodPost, "/v2/bridges/orders", body)
+	code, text := r.insist(t, r.key, "/v2/bridges/orders", body)
 	var o toldRide
 	if err := json.Unmarshal(text, &o); err != nil || code != http.StatusCreated || o.Kind != "bridge" || o.Status != "awaiting_deposit" {
 		t.Fatalf("%d: %s", code, text)

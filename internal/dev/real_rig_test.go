@@ -91,7 +91,7 @@ func (s stage) options(host *devnet.Host, log io.Writer, say func(string)) Optio
 	return Options{
 		Dir: s.dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "test", Change: s.change,
 		Log:   slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Local: &Local{Host: host, Prefix: s.prefix, Twin: true, Say: say, Log: log, only: s.only, Pools: s.pools},
+		Local: &Local{Host: host, Prefix: s.prefix, Twin: true, Say: say, Log: log, only: s.only, Bare: !s.pools},
 		over: func(all []front.Chain) {
 			for i := range all {
 				if slices.Contains(s.brief, all[i].ID) {

@@ -50,6 +50,11 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 	if err != nil {
 		return err
 	}
+	if id == Ethereum { // in its first block: those after it are ahead of the clock, and nobody believes a word of tomorrow
+		if err := l.setupFeeds(ctx, g); err != nil {
+			return err
+		}
+	}
 	token, err := l.dollar(ctx, id, g)
 	if err != nil {
 		return err
@@ -62,11 +67,6 @@ func (l *local) setupEVM(ctx context.Context, id chain.ID, g evmNode) error {
 		}
 	}
 	l.state.Tokens[id], l.state.Sweepers[id], l.state.Intakes[id] = ref(token), made[0], made[1]
-	if id == Ethereum {
-		if err := l.setupFeeds(ctx, g); err != nil {
-			return err
-		}
-	}
 	return g.mine(ctx, 1)
 }
 

@@ -305,11 +305,19 @@ func (f *Front) Run(ctx context.Context) error {
 	return err
 }
 
-// Ready makes what is needed before the first request: prices.
+// Ready makes what is needed before the first request: prices. A source that does not
+// answer is in nobody's way while the others agree on everything.
 func (f *Front) Ready(ctx context.Context) error {
-	if err := f.board.Step(ctx, f.clock.Now()); err != nil {
-		return fmt.Errorf("prices: %w", err)
+	err := f.board.Step(ctx, f.clock.Now())
+	if err == nil {
+		return nil
 	}
+	for _, s := range f.board.All() {
+		if s.Price.IsZero() {
+			return fmt.Errorf("prices: %s has none: %w", s.Symbol, err)
+		}
+	}
+	f.cfg.Log.WarnContext(ctx, "some prices could not be read, will be tried again", "error", err)
 	return nil
 }
 

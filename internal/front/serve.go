@@ -17,6 +17,10 @@ const (
 	lookEvery     = 50 * time.Millisecond
 )
 
+// poolsWait is how long pools are waited for in the beginning: without them everything
+// else can be served.
+const poolsWait = 30 * time.Second
+
 // Serve answers on a listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: wholeTimeout, WriteTimeout: wholeTimeout, IdleTimeout: time.Minute}
@@ -37,14 +41,14 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 
 // Synced waits until every chain was read to its tip once: before that no order can
 // be made, because nobody would see its deposit. Keys that were issued before are
-// known then, too.
+// known then, too, and pools were read, unless that takes too long.
 func (f *Front) Synced(ctx context.Context) error {
 	began := time.Now()
 	f.directory.Wake()
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	for {
-		waits := f.directory.Asked().Before(began)
+		waits := f.directory.Asked().Before(began) || time.Since(began) < poolsWait && !f.cfg.Venues.fresh(f.clock.Now())
 		for _, c := range f.Desk.Chains() {
 			h, err := f.health(ctx, c.ID)
 			if err != nil {

@@ -22,6 +22,8 @@ type Pools interface {
 	market.Pools
 	settle.Venue
 	Run(ctx context.Context) error
+	// Fresh reports whether they were read, and so late that they can be quoted from.
+	Fresh(now time.Time) bool
 }
 
 // Outside is somebody far away who exchanges assets of one chain: it prices routes and
@@ -131,6 +133,16 @@ func (v Venues) never() map[chain.Asset]bool {
 		all[a] = true
 	}
 	return all
+}
+
+// fresh reports whether all pools can be quoted from.
+func (v Venues) fresh(now time.Time) bool {
+	for _, p := range v.Pools {
+		if !p.Fresh(now) {
+			return false
+		}
+	}
+	return true
 }
 
 // run follows the pools until ctx ends.

@@ -23,7 +23,6 @@ func (r *stepping) drain(a chain.Asset) {
 	r.must(err)
 }
 
-
 // What lies in the wallet for other orders is not what was deposited for this one. A step
 // and a refund wait until there is enough for both.
 func TestWhatIsNotHomeIsNotSpent(t *testing.T) {

@@ -62,6 +62,8 @@ func readContract(name string) (contract, error) {
 type Side struct {
 	RPC    string
 	Domain uint32
+	// Mine makes a block where the chain makes none by itself; nil where it does.
+	Mine func(ctx context.Context) error
 }
 
 // Spec is a bridge between local chains.
@@ -87,8 +89,7 @@ func At(key *ecdsa.PrivateKey) Contracts {
 	return Contracts{crypto.CreateAddress(by, 0), crypto.CreateAddress(by, 1), crypto.CreateAddress(by, 2), crypto.CreateAddress(by, 3)}
 }
 
-// Deploy puts the bridge on every side, or what of it is missing. Blocks must be made
-// meanwhile by somebody.
+// Deploy puts the bridge on every side, or what of it is missing.
 func Deploy(ctx context.Context, s Spec) (Contracts, error) {
 	for _, side := range s.Sides {
 		if _, err := DeployOn(ctx, s, side); err != nil {
@@ -162,9 +163,19 @@ func (s Spec) deploy(ctx context.Context, c Contracts, at Side) error {
 	if err != nil {
 		return err
 	}
+	// All of them are sent before one is waited for, so that they need few blocks: each
+	// brings a chain that stood still a second further.
+	var sent []common.Hash
 	for i := done; i < uint64(len(steps)); i++ {
-		if err := n.send(ctx, s.Key, i, steps[i]); err != nil {
+		tx, err := n.post(ctx, s.Key, i, steps[i])
+		if err != nil {
 			return fmt.Errorf("transaction %d: %w", i, err)
+		}
+		sent = append(sent, tx)
+	}
+	for i, tx := range sent {
+		if err := n.landed(ctx, tx, at.Mine); err != nil {
+			return fmt.Errorf("transaction %d: %w", done+uint64(i), err)
 		}
 	}
 	var code hexutil.Bytes
@@ -187,7 +198,11 @@ func (s Spec) Give(ctx context.Context, at Side, to common.Address, amount *big.
 		return err
 	}
 	where := At(s.Key).USDC
-	return n.send(ctx, s.Key, nonce, step{&where, data})
+	tx, err := n.post(ctx, s.Key, nonce, step{&where, data})
+	if err != nil {
+		return err
+	}
+	return n.landed(ctx, tx, at.Mine)
 }
 
 // What is offered for gas on chains where it is worth nothing.
@@ -197,30 +212,41 @@ const (
 	most = 100 * tip
 )
 
-// send sends a transaction and waits until it stands in a block.
-func (n node) send(ctx context.Context, key *ecdsa.PrivateKey, nonce uint64, s step) error {
+// post sends a transaction. One that was sent before is the same.
+func (n node) post(ctx context.Context, key *ecdsa.PrivateKey, nonce uint64, s step) (common.Hash, error) {
 	id, err := n.number(ctx, "eth_chainId")
 	if err != nil {
-		return err
+		return common.Hash{}, err
 	}
 	number := new(big.Int).SetUint64(id)
 	tx, err := types.SignNewTx(key, types.LatestSignerForChainID(number), &types.DynamicFeeTx{
 		ChainID: number, Nonce: nonce, To: s.to, Data: s.data, Gas: gas, GasTipCap: big.NewInt(tip), GasFeeCap: big.NewInt(most),
 	})
 	if err != nil {
-		return err
+		return common.Hash{}, err
 	}
 	raw, err := tx.MarshalBinary()
 	if err != nil {
-		return err
+		return common.Hash{}, err
 	}
-	if err := n.call(ctx, nil, "eth_sendRawTransaction", hexutil.Bytes(raw)); err != nil && !strings.Contains(err.Error(), "already known") {
-		return err
+	err = n.call(ctx, nil, "eth_sendRawTransaction", hexutil.Bytes(raw))
+	if err != nil && strings.Contains(err.Error(), "nonce too low") {
+		if r, failed := n.receipt(ctx, tx.Hash()); failed == nil && r != nil { // it was sent before, and came into a block meanwhile
+			return tx.Hash(), nil
+		}
 	}
+	if err != nil && !strings.Contains(err.Error(), "already known") {
+		return common.Hash{}, err
+	}
+	return tx.Hash(), nil
+}
+
+// landed waits until a transaction stands in a block, and mines where somebody must.
+func (n node) landed(ctx context.Context, tx common.Hash, mine func(ctx context.Context) error) error {
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
 	for {
-		r, err := n.receipt(ctx, tx.Hash())
+		r, err := n.receipt(ctx, tx)
 		switch {
 		case err != nil && !strings.Contains(err.Error(), "indexing"):
 			return err
@@ -228,6 +254,10 @@ func (n node) send(ctx context.Context, key *ecdsa.PrivateKey, nonce uint64, s s
 			return fmt.Errorf("it reverted in block %s", r.BlockNumber)
 		case r != nil:
 			return nil
+		case mine != nil:
+			if err := mine(ctx); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():

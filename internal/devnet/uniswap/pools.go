@@ -58,6 +58,12 @@ func (u *Uniswap) CreatePool(ctx context.Context, a, b common.Address, fee uint3
 	return pool, u.call(ctx, "UniswapV3Pool", pool, nil, "initialize", root)
 }
 
+// Remember has a pool keep so many of its prices, one of a block at most: what its mean
+// over a time is made of.
+func (u *Uniswap) Remember(ctx context.Context, pool common.Address, prices uint16) error {
+	return u.call(ctx, "UniswapV3Pool", pool, nil, "increaseObservationCardinalityNext", prices)
+}
+
 // Position is liquidity between two ticks of a pool, in the order of its tokens.
 type Position struct {
 	Zero, One Stake

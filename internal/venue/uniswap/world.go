@@ -45,6 +45,12 @@ func newWorld(v *Venue, block chain.Block, states []state, before *world) *world
 	return w
 }
 
+// Fresh reports whether the pools were read, and so late that they can be quoted from.
+func (v *Venue) Fresh(now time.Time) bool {
+	w := v.now.Load()
+	return w != nil && !w.old(now, v.cfg.MaxAge)
+}
+
 // old reports whether a world is too old to be quoted from.
 func (w *world) old(now time.Time, most time.Duration) bool {
 	return now.Sub(w.block.Time) > most
