@@ -28,11 +28,23 @@ func (g *Graph) Find(a *Ask) (Found, error) {
 	if a.In == a.Out || a.Amount.IsZero() || a.In < 0 || a.Out < 0 || a.In >= len(g.from) || a.Out >= len(g.from) {
 		return Found{}, ErrNone
 	}
-	amount := Float(&a.Amount)
+	j := job{g: g, amount: Float(&a.Amount), exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way)}
+	if t, ok := j.plain(a); ok {
+		one := plan{n: 1}
+		one.ways[0] = share{track: *t, part: 1}
+		if f, err := g.price(a, &one); err == nil {
+			return f, nil
+		}
+	}
+	return g.split(a, j)
+}
+
+// split compares ways and splits over them.
+func (g *Graph) split(a *Ask, j job) (Found, error) {
 	w := borrow(len(g.from))
 	defer works.Put(w)
 	w.mark(g.from[a.Out], g)
-	sp := splitter{g: g, amount: amount, exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way)}
+	sp := splitter{job: j}
 	var cands [most]track
 	sp.cands = cands[:0]
 	for _, part := range looks {

@@ -3,6 +3,8 @@ package route
 import (
 	"cmp"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/holiman/uint256"
 
@@ -51,6 +53,9 @@ type half struct {
 type Graph struct {
 	pools []Live
 	from  [][]half // by token, the deepest first
+	// seen are the scopes of pairs that were asked for, size how many.
+	seen sync.Map
+	size atomic.Int32
 }
 
 // New makes a graph of pools between so many tokens.

@@ -34,13 +34,18 @@ func (p *plan) taken(t *track) bool {
 	return false
 }
 
-// splitter splits one amount over candidates.
-type splitter struct {
+// job is an ask in machine numbers.
+type job struct {
 	g        *Graph
 	amount   float64
 	exactIn  bool
 	hop, way float64
-	cands    []track
+}
+
+// splitter splits one amount over candidates.
+type splitter struct {
+	job
+	cands []track
 	// table is what each candidate is worth for each number of parts, without gas.
 	// Rows are filled when they are needed; the first part of each is always there.
 	table [most][grid + 1]float64
@@ -60,7 +65,7 @@ type set struct {
 	low   float64 // what the part was worth that was worth least
 }
 
-func (s *splitter) value(t *track, part float64) float64 {
+func (s *job) value(t *track, part float64) float64 {
 	if part <= 0 {
 		return 0
 	}

@@ -1,0 +1,198 @@
+package route
+
+import "math"
+
+const (
+	ranked = 12  // ways of each length that are remembered of a pair
+	scopes = 256 // pairs of which a graph remembers ways
+)
+
+// scope is what of a pair of tokens does not depend on the amount: its ways with the best
+// rates. What a small amount gets is settled by them alone.
+type scope struct {
+	ways [maxHops][ranked]track // by how many hops, the best rate first; worth is the rate
+	n    [maxHops]int
+	cut  [maxHops]float64 // no way that was left out has a better rate; zero is that none was
+}
+
+// scope is that of an ask, remembered while the graph is in use.
+func (g *Graph) scope(a *Ask) *scope {
+	key := [2]int{a.In, a.Out}
+	if s, ok := g.seen.Load(key); ok {
+		return s.(*scope)
+	}
+	s := &scope{}
+	s.read(g, int32(a.In), int32(a.Out)) //nolint:gosec // numbers of tokens
+	if g.size.Add(1) <= scopes {
+		g.seen.Store(key, s)
+	}
+	return s
+}
+
+// Forget lets go of what was remembered to answer faster: for one that is only kept.
+func (g *Graph) Forget() {
+	g.seen.Clear()
+	g.size.Store(0)
+}
+
+// read looks at the same ways as a search does.
+func (s *scope) read(g *Graph, in, out int32) {
+	w := borrow(len(g.from))
+	defer works.Put(w)
+	w.mark(g.from[out], g)
+	from := g.from[in]
+	for _, h := range from {
+		if h.to == out {
+			s.add(h)
+		}
+	}
+	from = from[:min(len(from), 2*breadth)]
+	for _, h := range from {
+		if h.to == out {
+			continue
+		}
+		for i := w.head(h.to); i >= 0; i = w.next[i] {
+			s.add(h, w.ends[i])
+		}
+	}
+	for _, a := range from {
+		if a.to != out && (w.known[a.to] != w.now || !s.poor(a.rate*w.onward[a.to])) {
+			s.onward(g, w, a, [2]int32{in, out})
+		}
+	}
+}
+
+// onward adds ways of three hops that begin with a pool.
+func (s *scope) onward(g *Graph, w *work, a half, ends [2]int32) {
+	most := 0.0
+	mids := g.from[a.to]
+	for _, b := range mids[:min(len(mids), breadth)] {
+		if b.to == ends[0] || b.to == ends[1] || w.head(b.to) < 0 || b.pool == a.pool {
+			continue
+		}
+		rate := b.rate * w.rates[b.to]
+		most = max(most, rate)
+		if s.poor(a.rate * rate) {
+			continue
+		}
+		for i := w.head(b.to); i >= 0; i = w.next[i] {
+			if c := w.ends[i]; c.pool != a.pool && c.pool != b.pool {
+				s.add(a, b, c)
+			}
+		}
+	}
+	w.known[a.to], w.onward[a.to] = w.now, most
+}
+
+// poor reports whether ways of three hops with such a rate at best are left out.
+func (s *scope) poor(rate float64) bool {
+	const long = maxHops - 1
+	if s.n[long] < ranked || rate > s.ways[long][ranked-1].worth {
+		return false
+	}
+	s.cut[long] = max(s.cut[long], rate)
+	return true
+}
+
+// add remembers a way if its rate is among the best.
+func (s *scope) add(hops ...half) {
+	rate := 1.0
+	for _, h := range hops {
+		rate *= h.rate
+	}
+	k := len(hops) - 1
+	all, at := &s.ways[k], s.n[k]
+	switch {
+	case at < ranked:
+		s.n[k]++
+	case rate <= all[ranked-1].worth:
+		s.cut[k] = max(s.cut[k], rate)
+		return
+	default:
+		at--
+		s.cut[k] = max(s.cut[k], all[at].worth)
+	}
+	for ; at > 0 && all[at-1].worth < rate; at-- {
+		all[at] = all[at-1]
+	}
+	all[at] = track{n: len(hops), worth: rate}
+	copy(all[at].hops[:], hops)
+}
+
+// plain is the best way for an amount, where it is certain that no other is better and
+// that no split is: the gain of another way is less than its gas.
+func (s *job) plain(a *Ask) (t *track, ok bool) {
+	if s.hop+s.way <= 0 {
+		return nil, false // then a split is always better
+	}
+	sc := s.g.scope(a)
+	t, worth := s.alone(sc)
+	if t == nil {
+		return nil, false
+	}
+	// What the last of the amount is worth on the best way; more of it is worth less.
+	const more = 1 + 1.0/64
+	last := s.value(t, more) - (worth + s.hop*float64(t.n))
+	if last /= more - 1; math.IsInf(last, -1) {
+		return nil, false
+	}
+	for k := range sc.ways {
+		// A split pays for each of its ways; one without the best way does not pay for that.
+		gas := s.hop*float64(k+1) + s.way/2 - s.hop*float64(t.n)/2
+		if sc.cut[k] > 0 && (s.first(sc.cut[k])-last > gas || s.first(sc.cut[k])-s.hop*float64(k+1) > worth) {
+			return nil, false
+		}
+		for i := range sc.n[k] {
+			o := &sc.ways[k][i]
+			if s.first(o.worth)-last <= gas {
+				break // nor do those with worse rates
+			}
+			if o != t && s.gains(o, last) > gas {
+				return nil, false
+			}
+		}
+	}
+	return t, true
+}
+
+// first is what an amount would be worth at a rate that does not move.
+func (s *job) first(rate float64) float64 {
+	if s.exactIn {
+		return s.amount * rate
+	}
+	return -s.amount / rate
+}
+
+// alone is the best way of a scope for all of an amount.
+func (s *job) alone(sc *scope) (best *track, worth float64) {
+	worth = math.Inf(-1)
+	for k := range sc.ways {
+		gas := s.hop * float64(k+1)
+		for i := range sc.n[k] {
+			t := &sc.ways[k][i]
+			if s.first(t.worth)-gas <= worth {
+				break
+			}
+			if v := s.value(t, 1) - gas; v > worth {
+				best, worth = t, v
+			}
+		}
+	}
+	return best, worth
+}
+
+// gains is the most that could be won by giving a part of an amount to a way instead of
+// leaving it where it is worth the last. Parts between two that are tried bring at most
+// twice what the smaller one brings, since more is never worth more than the first.
+func (s *job) gains(t *track, last float64) float64 {
+	const least = 1.0 / 256
+	most := least * (s.first(t.worth) - last)
+	for part := least; part < 1; part *= 2 {
+		gain := s.value(t, part) - part*last
+		if gain <= 0 || math.IsInf(gain, -1) {
+			break
+		}
+		most = max(most, 2*gain)
+	}
+	return most
+}
