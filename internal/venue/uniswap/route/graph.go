@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/holiman/uint256"
 
@@ -53,9 +52,9 @@ type half struct {
 type Graph struct {
 	pools []Live
 	from  [][]half // by token, the deepest first
-	// seen are the scopes of pairs that were asked for, size how many.
-	seen sync.Map
-	size atomic.Int32
+	// seen are the scopes of pairs that were asked for.
+	mu   sync.RWMutex
+	seen map[pair]*scope
 }
 
 // New makes a graph of pools between so many tokens.

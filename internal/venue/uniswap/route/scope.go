@@ -3,8 +3,8 @@ package route
 import "math"
 
 const (
-	ranked = 12  // ways of each length that are remembered of a pair
-	scopes = 256 // pairs of which a graph remembers ways
+	ranked = 12   // ways of each length that are remembered of a pair
+	scopes = 2048 // pairs of which a graph remembers ways, with some 4 KB each
 )
 
 // scope is what of a pair of tokens does not depend on the amount: its ways with the best
@@ -15,24 +15,33 @@ type scope struct {
 	cut  [maxHops]float64 // no way that was left out has a better rate; zero is that none was
 }
 
+type pair struct{ in, out int32 }
+
 // scope is that of an ask, remembered while the graph is in use.
 func (g *Graph) scope(a *Ask) *scope {
-	key := [2]int{a.In, a.Out}
-	if s, ok := g.seen.Load(key); ok {
-		return s.(*scope)
+	p := pair{int32(a.In), int32(a.Out)} //nolint:gosec // numbers of tokens
+	g.mu.RLock()
+	s := g.seen[p]
+	g.mu.RUnlock()
+	if s != nil {
+		return s
 	}
-	s := &scope{}
-	s.read(g, int32(a.In), int32(a.Out)) //nolint:gosec // numbers of tokens
-	if g.size.Add(1) <= scopes {
-		g.seen.Store(key, s)
+	s = &scope{}
+	s.read(g, p.in, p.out)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.seen == nil || len(g.seen) >= scopes { // what is asked for often is soon there again
+		g.seen = map[pair]*scope{}
 	}
+	g.seen[p] = s
 	return s
 }
 
 // Forget lets go of what was remembered to answer faster: for one that is only kept.
 func (g *Graph) Forget() {
-	g.seen.Clear()
-	g.size.Store(0)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.seen = nil
 }
 
 // read looks at the same ways as a search does.
@@ -147,7 +156,7 @@ func (s *job) plain(a *Ask) (t *track, ok bool) {
 			if s.first(o.worth)-last <= gas {
 				break // nor do those with worse rates
 			}
-			if o != t && s.gains(o, last) > gas {
+			if o != t && (gas <= 0 || s.gains(o, last, gas)) {
 				return nil, false
 			}
 		}
@@ -181,18 +190,25 @@ func (s *job) alone(sc *scope) (best *track, worth float64) {
 	return best, worth
 }
 
-// gains is the most that could be won by giving a part of an amount to a way instead of
-// leaving it where it is worth the last. Parts between two that are tried bring at most
-// twice what the smaller one brings, since more is never worth more than the first.
-func (s *job) gains(t *track, last float64) float64 {
-	const least = 1.0 / 256
-	most := least * (s.first(t.worth) - last)
-	for part := least; part < 1; part *= 2 {
-		gain := s.value(t, part) - part*last
-		if gain <= 0 || math.IsInf(gain, -1) {
-			break
+// gains reports whether more than the gas could be won by giving a part of an amount to a
+// way instead of leaving it where it is worth the last. More is never worth more than the
+// first, so what one part wins bounds what larger ones do, and shows which to try next.
+func (s *job) gains(t *track, last, gas float64) bool {
+	const tries = 12
+	each := s.first(t.worth) - last // what is won by the whole if nothing moved
+	for range tries {
+		part := gas / each // smaller ones do not win it
+		if part >= 1 {
+			return false
 		}
-		most = max(most, 2*gain)
+		won := s.value(t, part) - part*last
+		switch {
+		case won > gas:
+			return true
+		case won <= 0:
+			return false // nor do larger ones
+		}
+		each = min(each, won/part)
 	}
-	return most
+	return true // as far as is known
 }
