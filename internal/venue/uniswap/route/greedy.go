@@ -18,7 +18,7 @@ func (s *splitter) greedy(a *Ask, w *work) {
 			}
 		}
 		i, v := s.fresh(&x, most)
-		if unseen > v {
+		if unseen > v || at < 0 && i < 0 && x.n > 0 && x.n < maxWays {
 			s.beside(a, w, &x)
 			unseen = math.Inf(-1)
 			i, _ = s.fresh(&x, most)

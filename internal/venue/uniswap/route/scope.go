@@ -129,7 +129,7 @@ func (s *scope) add(hops ...half) {
 }
 
 // plain is the best way for an amount, where it is certain that no other is better and
-// that no split is: the gain of another way is less than its gas.
+// that no split is: what another way could win is less than its gas.
 func (s *job) plain(a *Ask) (t *track, ok bool) {
 	if s.hop+s.way <= 0 {
 		return nil, false // then a split is always better
@@ -139,30 +139,38 @@ func (s *job) plain(a *Ask) (t *track, ok bool) {
 	if t == nil {
 		return nil, false
 	}
+	got := worth + s.hop*float64(t.n)
 	// What the last of the amount is worth on the best way; more of it is worth less.
 	const more = 1 + 1.0/64
-	last := s.value(t, more) - (worth + s.hop*float64(t.n))
-	if last /= more - 1; math.IsInf(last, -1) {
+	last := (s.value(t, more) - got) / (more - 1)
+	if math.IsInf(last, -1) {
 		return nil, false
 	}
 	for k := range sc.ways {
-		// A split pays for each of its ways; one without the best way does not pay for that.
-		gas := s.hop*float64(k+1) + s.way/2 - s.hop*float64(t.n)/2
-		if sc.cut[k] > 0 && (s.first(sc.cut[k])-last > gas || s.first(sc.cut[k])-s.hop*float64(k+1) > worth) {
+		gas := s.hop * float64(k+1)
+		// Beside the best way, another takes what was worth the last of it, and pays for
+		// itself. Splits without the best way take all that it got, and save its gas: each
+		// of their ways at most its half.
+		beside, instead := rival{last, gas + s.way}, rival{got, gas + s.way/2 - s.hop*float64(t.n)/2}
+		if cut := sc.cut[k]; cut > 0 && (s.first(cut)-gas > worth || s.tempts(cut, beside) || s.tempts(cut, instead)) {
 			return nil, false
 		}
 		for i := range sc.n[k] {
 			o := &sc.ways[k][i]
-			if s.first(o.worth)-last <= gas {
-				break // nor do those with worse rates
-			}
-			if o != t && (gas <= 0 || s.gains(o, last, gas)) {
+			if o != t && (s.gains(o, instead) || !o.shares(t) && s.gains(o, beside)) {
 				return nil, false
 			}
 		}
 	}
 	return t, true
 }
+
+// rival is what a part of an amount is worth where it is, for the whole of it, and what
+// must be won to move it.
+type rival struct{ price, gas float64 }
+
+// tempts reports whether so much could be won at a rate if it did not move.
+func (s *job) tempts(rate float64, r rival) bool { return s.first(rate)-r.price > max(r.gas, 0) }
 
 // first is what an amount would be worth at a rate that does not move.
 func (s *job) first(rate float64) float64 {
@@ -190,25 +198,27 @@ func (s *job) alone(sc *scope) (best *track, worth float64) {
 	return best, worth
 }
 
-// gains reports whether more than the gas could be won by giving a part of an amount to a
-// way instead of leaving it where it is worth the last. More is never worth more than the
-// first, so what one part wins bounds what larger ones do, and shows which to try next.
-func (s *job) gains(t *track, last, gas float64) bool {
+// gains reports whether moving a part of an amount to a way could win enough. More is
+// never worth more than the first, so what one part wins bounds what larger ones do, and
+// shows which to try next.
+func (s *job) gains(t *track, r rival) bool {
 	const tries = 12
-	each := s.first(t.worth) - last // what is won by the whole if nothing moved
+	if !s.tempts(t.worth, r) {
+		return false
+	}
+	each := s.first(t.worth) - r.price // what is won by the whole if nothing moved
 	for range tries {
-		part := gas / each // smaller ones do not win it
-		if part >= 1 {
+		part := r.gas / each // smaller ones do not win it
+		switch won := s.value(t, part) - part*r.price; {
+		case part >= 1:
 			return false
-		}
-		won := s.value(t, part) - part*last
-		switch {
-		case won > gas:
+		case part <= 0 || won > r.gas:
 			return true
 		case won <= 0:
 			return false // nor do larger ones
+		default:
+			each = min(each, won/part)
 		}
-		each = min(each, won/part)
 	}
 	return true // as far as is known
 }
