@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/holiman/uint256"
@@ -248,4 +250,39 @@ func TestAnAskThatHasNoAnswerIsRefused(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
+}
+
+// What a graph remembers of a pair makes it faster and nothing else.
+func TestAGraphAnswersManyAsItAnswersOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, seed(t), 40, 120, 4)
+	var asks []*route.Ask
+	var want []route.Found
+	for i := range 64 {
+		a := w.Ask(i%8, 8+i%32, i%2 == 0, 1e16*float64(uint64(1)<<(i%16)))
+		w.Graph.Forget()
+		f, err := w.Graph.Find(a)
+		if err == nil {
+			asks, want = append(asks, a), append(want, f)
+		}
+	}
+	if len(asks) == 0 {
+		t.Fatal("there is no way at all")
+	}
+	w.Graph.Forget()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i, a := range asks {
+				f, err := w.Graph.Find(a)
+				if err != nil || !reflect.DeepEqual(f, want[i]) {
+					t.Errorf("%+v: %+v, %v; alone %+v", a, f, err, want[i])
+				}
+				if i == len(asks)/2 {
+					w.Graph.Forget()
+				}
+			}
+		})
+	}
+	all.Wait()
 }
