@@ -61,15 +61,26 @@ func (o options) doorBeside(ctx context.Context, name string, atMost float64, ki
 }
 
 // beside measures the CPU of a request on two servers and adds it to the report.
-func (o options) beside(bench, name string, atMost float64, ours, floor *server, requests [][]byte) (err error) {
-	a, err := meet(ours, manyLines, requests)
+func (o options) beside(bench, name string, atMost float64, ours, floor *server, requests [][]byte) error {
+	d, rates, err := o.contest(bench+": "+name, ours, floor, requests)
 	if err != nil {
 		return err
+	}
+	o.report.add(result{Bench: bench, Name: name, Unit: "µs CPU", AtMost: atMost}.judged(d))
+	o.report.add(result{Bench: bench, Name: name, Unit: "requests/s", Ours: rates[0], Floor: rates[1]})
+	return nil
+}
+
+// contest measures the CPU of a request on two servers, and how many a second both answer.
+func (o options) contest(name string, ours, floor *server, requests [][]byte) (d duel, rates [2]float64, err error) {
+	a, err := meet(ours, manyLines, requests)
+	if err != nil {
+		return d, rates, err
 	}
 	defer func() { err = errors.Join(err, a.leave()) }()
 	b, err := meet(floor, manyLines, requests)
 	if err != nil {
-		return err
+		return d, rates, err
 	}
 	defer func() { err = errors.Join(err, b.leave()) }()
 	length := o.length / slicesOfRound
@@ -77,16 +88,11 @@ func (o options) beside(bench, name string, atMost float64, ours, floor *server,
 	for _, warm := range sides {
 		for range 3 {
 			if _, _, err := warm(0, 0); err != nil {
-				return err
+				return d, rates, err
 			}
 		}
 	}
 	a.done, a.wall, b.done, b.wall = 0, 0, 0, 0
-	d, err := interleave(bench+": "+name, o.rounds, cost, sides)
-	if err != nil {
-		return err
-	}
-	o.report.add(result{Bench: bench, Name: name, Unit: "µs CPU", AtMost: atMost}.judged(d))
-	o.report.add(result{Bench: bench, Name: name, Unit: "requests/s", Ours: a.pace(), Floor: b.pace()})
-	return nil
+	d, err = interleave(name, o.rounds, cost, sides)
+	return d, [2]float64{a.pace(), b.pace()}, err
 }

@@ -38,6 +38,7 @@ var benches = []bench{
 	{"gateway", runGateway},
 	{"quota", runQuota},
 	{"quote", runQuote},
+	{"pool-quotes", runPoolQuotes},
 	{"create", runCreate},
 	{"me", runMe},
 	{"proofs", runProofs},

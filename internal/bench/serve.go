@@ -33,6 +33,7 @@ const (
 	codecKind  = "codec"  // one that reads a quote's request and writes a quote
 	doorKind   = "door"   // the whole service, which logs no requests
 	loggedKind = "logged" // the whole service with its line for each request
+	pooledKind = "pooled" // the whole service with many pools
 )
 
 // benchPath is where the answer of the bench is.
@@ -72,8 +73,8 @@ func serve(ctx context.Context, kind string) (err error) {
 		return errors.Join(raiseFiles(), serveSocket(ctx, present))
 	case writesKind:
 		return errors.Join(raiseFiles(), serveWrites(ctx, present))
-	case doorKind, loggedKind:
-		return serveDoor(ctx, kind == loggedKind)
+	case doorKind, loggedKind, pooledKind:
+		return serveDoor(ctx, kind)
 	}
 	return fmt.Errorf("there is no server %q", kind)
 }
@@ -130,14 +131,14 @@ func codec(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveDoor is the whole service over simulated chains, with one more row.
-func serveDoor(ctx context.Context, logged bool) (err error) {
+func serveDoor(ctx context.Context, kind string) (err error) {
 	dir, err := os.MkdirTemp("", "ferry-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if logged {
+	if kind == loggedKind {
 		f, err := os.Create(filepath.Join(dir, "log"))
 		if err != nil {
 			return err
@@ -150,14 +151,20 @@ func serveDoor(ctx context.Context, logged bool) (err error) {
 		Do: func(*api.Call) (any, error) { return &api.Raw{Type: "application/json", Body: sameAnswer}, nil },
 	}
 	front.Roomy() // as ferry serve and ferry dev do
-	d, err := dev.New(ctx, dev.Options{
+	o := dev.Options{
 		Dir: dir, Listen: "127.0.0.1:0", Operator: "127.0.0.1:0", Version: "bench", Log: log,
 		Change: func(c *front.Config) {
 			c.Rows = []api.Operation{row}
 			// There are no orders, and what looks for them is not what is measured.
 			c.Pace = daemon.Pace{Watch: seldom, Settle: seldom, Send: seldom, Feed: seldom}
 		},
-	})
+	}
+	if kind == pooledKind {
+		if err := addPools(ctx, &o); err != nil {
+			return err
+		}
+	}
+	d, err := dev.New(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -55,9 +55,17 @@ type Options struct {
 	Change func(*front.Config)
 	// Sources are where prices come from, instead of the network's own; none are those.
 	Sources []prices.Source
+	// Tokens are more of a simulated network, of which the treasury has nothing.
+	Tokens []Token
 	// over lays something over the chains before anything is built of them: what a test
 	// puts there. Nil lays nothing.
 	over func([]front.Chain)
+}
+
+// Token is a token that only pools exchange.
+type Token struct {
+	market.Asset
+	Price string // dollars of a whole unit
 }
 
 // ownDatabase is the one in Dir.
@@ -169,7 +177,7 @@ func (d *Dev) simulate(ctx context.Context, o Options) (err error) {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // it never fails
 	d.secret = string(raw)
-	d.Network, err = simulated(ctx, d.DB, d.now)
+	d.Network, err = simulated(ctx, d.DB, d.now, o.Tokens)
 	return err
 }
 

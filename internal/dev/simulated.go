@@ -73,12 +73,15 @@ const treasuryCoins = 100
 
 // simulated makes a network of simulated chains, with the treasury's money on them and
 // in the books.
-func simulated(ctx context.Context, db *store.DB, now func() time.Time) (*Network, error) {
+func simulated(ctx context.Context, db *store.DB, now func() time.Time, more []Token) (*Network, error) {
 	all, err := simulations()
 	if err != nil {
 		return nil, err
 	}
 	n := &Network{grounds: map[chain.ID]ground{}, assets: simulatedAssets()}
+	for _, t := range more {
+		n.assets = append(n.assets, asset{t.Asset, t.Price, ""})
+	}
 	for _, s := range all {
 		if err := n.simulate(ctx, db, s, now); err != nil {
 			return nil, fmt.Errorf("chain %s: %w", s.chain.ID, err)
@@ -116,7 +119,7 @@ func (n *Network) simulate(ctx context.Context, db *store.DB, s simulation, now 
 		Tiers: []watch.Tier{{UpTo: 20_000 * money.Dollar, Confirmations: finalDepth}, {Confirmations: finalDepth + 1, Finalized: true}},
 	})
 	for _, a := range n.assets {
-		if a.Asset.Asset.Chain != s.chain.ID {
+		if a.Asset.Asset.Chain != s.chain.ID || a.has == "" {
 			continue
 		}
 		if err := fundSimulated(ctx, db, net, a, now()); err != nil {

@@ -104,13 +104,11 @@ func (v *Venue) gasIn(w *world, a *route.Ask) (hop, way uint256.Int) {
 	if !traded {
 		return hop, way
 	}
-	to, rate := a.Out, 1.0
+	to := a.Out
 	if !a.ExactIn {
 		to = a.In
 	}
-	if to != coin {
-		rate = w.graph.Rate(coin, to)
-	}
+	rate := w.worth(coin, to)
 	return float(w.gas * gasHop * rate), float(w.gas * gasWay * rate)
 }
 

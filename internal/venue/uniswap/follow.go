@@ -87,7 +87,9 @@ func (v *Venue) remember(w *world) {
 	if len(v.past) > remembered {
 		v.past = slices.Delete(v.past, 0, len(v.past)-remembered)
 	}
-	v.now.Store(w)
+	if before := v.now.Swap(w); before != nil && before.graph != w.graph {
+		before.graph.Forget()
+	}
 }
 
 // advance is the world of a tip: from the newest remembered one that is still on its

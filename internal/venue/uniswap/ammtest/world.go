@@ -17,14 +17,22 @@ type World struct {
 	Edges []route.Edge
 	Graph *route.Graph
 	r     *rand.Rand
+	off   float64
 }
 
 // Size is how large a world is: hubs are the tokens with which most others have pools.
-type Size struct{ Tokens, Pools, Hubs int }
+type Size struct {
+	Tokens, Pools, Hubs int
+	// Off is how far apart the prices of two pools are at most; zero is a fiftieth.
+	Off float64
+}
 
 // NewWorld makes a world.
 func NewWorld(r *rand.Rand, size Size) (*World, error) {
-	w := &World{Worth: make([]float64, size.Tokens), r: r}
+	w := &World{Worth: make([]float64, size.Tokens), r: r, off: size.Off}
+	if w.off == 0 {
+		w.off = 1.0 / 50
+	}
 	for i := range w.Worth {
 		w.Worth[i] = math.Exp(r.Float64()*10 - 5)
 	}
@@ -59,7 +67,7 @@ func Whole(x float64) uint256.Int {
 // pool is one of both versions, with a value of 10^20 to 10^24, off by a percent or so.
 func (w *World) pool(zero, one int) (route.Edge, error) {
 	value := math.Exp(w.r.Float64()*9) * 1e20
-	price := w.Worth[zero] / w.Worth[one] * (1 + (w.r.Float64()-0.5)/50)
+	price := w.Worth[zero] / w.Worth[one] * (1 + (w.r.Float64()-0.5)*w.off)
 	e := route.Edge{Zero: zero, One: one}
 	if w.r.IntN(2) == 0 {
 		e.Pair = &amm.Pair{Zero: Whole(value / w.Worth[zero]), Keep: 997, Of: 1000}

@@ -16,45 +16,73 @@ var ErrNone = errors.New("route: no way for this amount")
 // it, and others for a part.
 var looks = [...]float64{1, 1.0 / 4, 1.0 / 20}
 
-// most is how many ways are compared.
-const most = (len(looks) + 1) * kept
+// most is how many ways are compared, and extra how many of them each look adds that the
+// greedy split needs.
+const (
+	extra = 2
+	most  = (len(looks)+1)*kept + (maxWays-1)*extra
+)
 
 // Find is the best way that there is for an ask.
 func (g *Graph) Find(a *Ask) (Found, error) {
 	if a.In == a.Out || a.Amount.IsZero() || a.In < 0 || a.Out < 0 || a.In >= len(g.from) || a.Out >= len(g.from) {
 		return Found{}, ErrNone
 	}
-	amount := Float(&a.Amount)
+	j := job{g: g, amount: Float(&a.Amount), exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way)}
+	if t, ok := j.plain(a); ok {
+		one := plan{n: 1}
+		one.ways[0] = share{track: *t, part: 1}
+		if f, err := g.price(a, &one); err == nil {
+			return f, nil
+		}
+	}
+	return g.split(a, j)
+}
+
+// split compares ways and splits over them.
+func (g *Graph) split(a *Ask, j job) (Found, error) {
 	w := borrow(len(g.from))
 	defer works.Put(w)
 	w.mark(g.from[a.Out], g)
-	sp := splitter{g: g, amount: amount, exactIn: a.ExactIn, hop: Float(&a.Hop), way: Float(&a.Way)}
+	sp := splitter{job: j}
 	var cands [most]track
 	sp.cands = cands[:0]
 	for _, part := range looks {
-		sp.look(a, w, part, nil)
+		sp.look(a, w, look{part: part, most: kept})
 	}
 	if len(sp.cands) == 0 {
 		return Found{}, ErrNone
 	}
+	sp.greedy(a, w)
 	top := sp.best()
 	// The best ways of all may crowd out what would go well beside them.
 	if n := len(sp.cands); top[0].n < maxWays {
-		if sp.look(a, w, looks[len(looks)-1], &top[0]); len(sp.cands) > n {
+		if sp.look(a, w, look{part: looks[len(looks)-1], most: kept, ban: &top[0]}); len(sp.cands) > n {
 			top = sp.best()
 		}
 	}
 	return g.settle(a, &sp, top)
 }
 
-// look adds the best ways for a part of the amount, which take no pool of others.
-func (s *splitter) look(a *Ask, w *work, part float64, beside *plan) {
-	f := search{
+// look is one look for ways.
+type look struct {
+	part float64 // of the amount
+	most int     // ways to add
+	ban  *plan   // whose pools are not taken; nil is none
+}
+
+// look adds the best ways for a part of the amount.
+func (s *splitter) look(a *Ask, w *work, l look) {
+	s.last = search{
 		g: s.g, in: int32(a.In), out: int32(a.Out), exactIn: a.ExactIn, //nolint:gosec // numbers of tokens
-		amount: s.amount * part, hop: s.hop * part, ban: beside,
+		amount: s.amount * l.part, hop: s.hop * l.part, ban: l.ban,
+	}
+	f := &s.last
+	if l.part <= 1.0/grid { // as the greedy split counts it
+		f.hop = s.hop
 	}
 	f.run(w)
-	for i := range f.n {
+	for i := range min(f.n, l.most) {
 		if !known(s.cands, &f.best[i]) {
 			s.cands = append(s.cands, f.best[i])
 		}
@@ -140,8 +168,8 @@ func (g *Graph) price(a *Ask, p *plan) (f Found, err error) {
 		if p.ways[i].part > p.ways[big].part {
 			big = i
 		}
-		const fine = 1 << 40
-		n := uint256.Int{uint64(p.ways[i].part * fine)}
+		const fine = grid << 40 // parts of the grid are exactly that
+		n := uint256.Int{uint64(math.Round(p.ways[i].part * fine))}
 		parts[i].MulDivOverflow(&a.Amount, &n, uint256.NewInt(fine))
 		if parts[i].Gt(&left) {
 			parts[i] = left

@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/holiman/uint256"
 
@@ -51,6 +52,9 @@ type half struct {
 type Graph struct {
 	pools []Live
 	from  [][]half // by token, the deepest first
+	// seen are the scopes of pairs that were asked for.
+	mu   sync.RWMutex
+	seen map[pair]*scope
 }
 
 // New makes a graph of pools between so many tokens.

@@ -34,18 +34,25 @@ func (p *plan) taken(t *track) bool {
 	return false
 }
 
-// splitter splits one amount over candidates.
-type splitter struct {
+// job is an ask in machine numbers.
+type job struct {
 	g        *Graph
 	amount   float64
 	exactIn  bool
 	hop, way float64
-	cands    []track
+}
+
+// splitter splits one amount over candidates.
+type splitter struct {
+	job
+	cands []track
 	// table is what each candidate is worth for each number of parts, without gas.
 	// Rows are filled when they are needed; the first part of each is always there.
 	table [most][grid + 1]float64
 	full  [most]bool
-	rows  int // of it that were begun
+	rows  int    // of it that were begun
+	last  search // with which was looked for ways of one part
+	begun set    // the greedy split
 }
 
 // set is some of the candidates, and the best split of the grid over them.
@@ -58,19 +65,23 @@ type set struct {
 	low   float64 // what the part was worth that was worth least
 }
 
-func (s *splitter) value(t *track, part float64) float64 {
+func (s *job) value(t *track, part float64) float64 {
 	if part <= 0 {
 		return 0
 	}
 	return s.g.value(t, s.amount*part, s.exactIn)
 }
 
+// begin fills in what one part is worth for every candidate.
+func (s *splitter) begin() {
+	for ; s.rows < len(s.cands); s.rows++ {
+		s.table[s.rows][1] = s.value(&s.cands[s.rows], 1.0/grid)
+	}
+}
+
 // best is the best split, the same as the grid had it, and the best way alone.
 func (s *splitter) best() (top [3]plan) {
-	for i := s.rows; i < len(s.cands); i++ {
-		s.table[i][1] = s.value(&s.cands[i], 1.0/grid)
-	}
-	s.rows = len(s.cands)
+	s.begin()
 	sets := make([]set, 0, beam)
 	for i := range s.cands {
 		sets = keep(sets, s.fill(set{mask: 1 << i, ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
@@ -100,6 +111,9 @@ func (s *splitter) best() (top [3]plan) {
 			best = next[0]
 		}
 		sets, room = next, sets
+	}
+	if s.begun.n > 0 && s.begun.worth > best.worth {
+		best = s.begun
 	}
 	top[1], top[2] = s.plan(&best), s.plan(&one)
 	top[0] = top[1]
