@@ -70,6 +70,8 @@ func readChain(r *reader, t table) Chain {
 	c.Assets = readAssets(r, t, c.ID)
 	c.Tiers = readTiers(r, t)
 	c.Nodes, c.Explorer = readNodes(r, t, c), readExplorer(r, t)
+	c.Uniswap = readUniswap(r, t, c)
+	readBridges(r, t, &c)
 	return c
 }
 
