@@ -103,12 +103,12 @@ func readAggregatorChain(r *reader, t table, chains []Chain) AggregatorChain {
 		}
 		return c
 	}
-	if c.Assets = readAssets(r, t, c.ID); len(c.Assets) == 1 {
+	if c.Assets = readAssets(r, t, "assets", c.ID); len(c.Assets) == 1 {
 		r.refuse(t.key("assets"), "has one asset; an exchange needs two")
 	}
 	held(r, t.key("assets"), c.Assets, chains[at].Assets, "is not served on its chain; add it to the chain's assets first")
 	if _, there := t.values["hubs"]; there {
-		c.Hubs = readAssets(r, table{path: t.path, values: map[string]any{"assets": t.values["hubs"]}}, c.ID)
+		c.Hubs = readAssets(r, t, "hubs", c.ID)
 		held(r, t.key("hubs"), c.Hubs, c.Assets, "is not one of its assets; add it there first")
 	}
 	return c

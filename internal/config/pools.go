@@ -99,7 +99,7 @@ func readUniswap(r *reader, chainTable table, c Chain) *Uniswap {
 		if _, there := t.values[l.name]; !there {
 			continue
 		}
-		*l.into = readAssets(r, table{path: t.path, values: map[string]any{"assets": t.values[l.name]}}, c.ID)
+		*l.into = readAssets(r, t, l.name, c.ID)
 		for _, a := range *l.into {
 			if !traded(a) {
 				r.refuse(t.key(l.name), "%s is no asset of its chain that the tokens have; add it to the chain's assets and to the tokens first", a)
