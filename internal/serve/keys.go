@@ -97,5 +97,25 @@ func OpenKeys(ctx context.Context, c config.Config, w Wishes, ask Ask) (signer.K
 			missing = append(missing, fmt.Errorf("wallet.signerSocket: the signer has no keys for %s; start it with the same configuration", id))
 		}
 	}
+	if len(missing) == 0 {
+		missing = append(missing, sameLists(ctx, c, client, hot))
+	}
 	return client, client.Close, errors.Join(missing...)
+}
+
+// sameLists refuses a signer that lets other calls through than the service would make:
+// it would stop orders halfway.
+func sameLists(ctx context.Context, c config.Config, client *signer.Client, hot map[chain.ID]string) error {
+	list, err := callable(c, func(id chain.ID) (chain.Address, error) { return chain.CanonicalAddress(chain.EVM, hot[id]), nil })
+	if err != nil {
+		return err
+	}
+	has, err := client.Lists(ctx)
+	if err == nil && has != signer.Digest(list) {
+		err = errors.New("the signer lets other contracts be called than the pools, bridges and aggregators of this configuration need; start it with the same configuration")
+	}
+	if err != nil {
+		return fmt.Errorf("wallet.signerSocket: %w", err)
+	}
+	return nil
 }

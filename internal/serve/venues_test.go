@@ -1,8 +1,11 @@
 package serve
 
 import (
+	"context"
 	"log/slog"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +164,59 @@ func TestTheSignersListHasWhatIsSwitchedOnAndNothingElse(t *testing.T) {
 			if slices.ContainsFunc(m.Only["2"], func(a chain.Address) bool { return a != own }) || !slices.Equal(m.Few["1"], []uint64{3, 6, 2}) {
 				t.Errorf("a burn is held to %+v", m)
 			}
+		}
+	}
+}
+
+// A signer in a process of its own has its list from its own configuration: a service
+// with another one finds out at start, and not when an order is halfway.
+func TestASignerOfAnotherConfigurationIsRefused(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "ferry") // paths of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	c := exampleOfVenues(t)
+	c.Wallet.Socket, c.Wallet.FeeShare = filepath.Join(dir, "s"), 1
+	seed, err := signer.NewSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := NewSigner(t.Context(), c, seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := signer.Listen(c.Wallet.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- signer.NewServer(keys, KeyNets(c), slog.New(slog.DiscardHandler)).Run(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	for name, change := range map[string]func(c *config.Config){
+		"":                    func(*config.Config) {},
+		"without pools":       func(c *config.Config) { c.Chains[0].Uniswap = nil },
+		"another router":      func(c *config.Config) { c.Chains[0].Uniswap.Router = c.Chains[0].Uniswap.Wrapped },
+		"claims for nobody":   func(c *config.Config) { c.CCTP.Perform = false },
+		"claims of a rollup":  func(c *config.Config) { c.Chains[2].Rollup.Withdrawals, c.Rollups.Claim = true, c.CCTP.Claim },
+		"another transmitter": func(c *config.Config) { c.Chains[3].CCTP.Transmitter = c.Chains[3].CCTP.Token.Ref },
+	} {
+		other := exampleOfVenues(t)
+		other.Wallet = c.Wallet
+		change(&other)
+		_, done, err := OpenKeys(t.Context(), other, nil, nil)
+		if done != nil {
+			done()
+		}
+		if (err == nil) != (name == "") || err != nil && !strings.Contains(err.Error(), "start it with the same configuration") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
