@@ -55,8 +55,12 @@ func TestListsThatDifferHaveOtherDigests(t *testing.T) {
 func TestSocketTellsWhatMayBeCalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.policy.Contracts = map[chain.ID][]chain.Contract{ether: {{
+		Address: chain.CanonicalAddress(chain.EVM, sweeperText), Methods: []chain.Method{{Signature: "approve(address,uint256)"}},
+	}}}
+	r.remake()
 	c := served(t, spot(t), r.signer, nil, io.Discard)
-	if got, err := c.Lists(t.Context()); err != nil || got == "" || got != r.signer.Lists() {
-		t.Errorf("got %q, %v, want %q", got, err, r.signer.Lists())
+	if got, err := c.Lists(t.Context()); err != nil || got == "" || got != signer.Digest(r.policy.Contracts) {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
