@@ -163,7 +163,7 @@ var known = schema{
 	"cctp": {
 		"attester": nil, "min": nil, "max": nil, "claimUsd": nil, "perform": nil, "feePercent": nil, "maxFeePercent": nil, "poll": nil, "termsVersion": nil, "effectiveAt": nil,
 	},
-	"rollups": {"min": nil, "max": nil, "claimUsd": nil, "poll": nil, "termsVersion": nil, "effectiveAt": nil},
+	"rollups":     {"min": nil, "max": nil, "claimUsd": nil, "poll": nil, "termsVersion": nil, "effectiveAt": nil},
 	"wallet":      {"seedFile": nil, "passphraseFile": nil, "signerSocket": nil, "maxFeePercent": nil},
 	"operators":   {"name": nil, "tokenSha256": nil},
 	"api":         {"listen": nil, "url": nil, "trustedProxies": nil, "proxyHeader": nil, "maxRequests": nil, "secretFile": nil},

@@ -126,7 +126,7 @@ func TestTheSignersListHasWhatIsSwitchedOnAndNothingElse(t *testing.T) {
 	}{
 		"all of the example": {func(*config.Config) {}, all},
 		"not performed":      {func(c *config.Config) { c.CCTP.Perform = false }, with(without(messenger), usdc, "approve")},
-		"not even claimed": {func(c *config.Config) { c.CCTP.Perform, c.CCTP.Claim = false, nil }, with(without(messenger, transmitter), usdc, "approve")},
+		"not even claimed":   {func(c *config.Config) { c.CCTP.Perform, c.CCTP.Claim = false, nil }, with(without(messenger, transmitter), usdc, "approve")},
 		"without pools": {func(c *config.Config) {
 			for i := range c.Chains {
 				c.Chains[i].Uniswap = nil
