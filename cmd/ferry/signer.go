@@ -52,7 +52,7 @@ func (c *signerCmd) Run(ctx context.Context, out *output) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, wishes.Close()) }()
-	keys, err := serve.NewSigner(cfg, seed, wishes)
+	keys, err := serve.NewSigner(ctx, cfg, seed, wishes)
 	if err != nil {
 		return err
 	}

@@ -138,6 +138,7 @@ var inTests = map[string]string{
 	"house":               "world",
 	"front":               "dev store/pgtest api/contract/contracttest",
 	"tail":                "dev dev/devtest front integrator office",
+	"serve":               "devnet devnet/devnettest devnet/cctp devnet/uniswap",
 	"cmd/ferry":           helpers,
 }
 

@@ -103,12 +103,12 @@ func readAggregatorChain(r *reader, t table, chains []Chain) AggregatorChain {
 		}
 		return c
 	}
-	if c.Assets = readAssets(r, t, c.ID); len(c.Assets) == 1 {
+	if c.Assets = readAssets(r, t, "assets", c.ID); len(c.Assets) == 1 {
 		r.refuse(t.key("assets"), "has one asset; an exchange needs two")
 	}
 	held(r, t.key("assets"), c.Assets, chains[at].Assets, "is not served on its chain; add it to the chain's assets first")
 	if _, there := t.values["hubs"]; there {
-		c.Hubs = readAssets(r, table{path: t.path, values: map[string]any{"assets": t.values["hubs"]}}, c.ID)
+		c.Hubs = readAssets(r, t, "hubs", c.ID)
 		held(r, t.key("hubs"), c.Hubs, c.Assets, "is not one of its assets; add it there first")
 	}
 	return c
@@ -131,24 +131,11 @@ func (c Config) showAggregator(line func(string, ...any)) {
 	}
 	line("\n[aggregator]\nenabled = true\nurl = %s\nclientId = %s\nperSecond = %d\nmaxOffPercent = %q\nslippagePercent = %q\napproveTimes = %d\npatience = %q",
 		quote(a.URL), quote(a.ClientID), a.PerSecond, a.MaxOff, a.Slippage, a.Approve, a.Patience)
-	texts := func(all []string) string {
-		for i := range all {
-			all[i] = quote(all[i])
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	}
-	refs := func(all []chain.Asset) (out []string) {
-		for _, a := range all {
-			_, ref, _ := strings.Cut(a.String(), "/")
-			out = append(out, ref)
-		}
-		return out
-	}
 	for _, one := range a.Chains {
 		line("\n[[aggregator.chains]]\nchain = %q\nslug = %s\nrouter = %q\nexecutors = %s\nassets = %s",
-			one.ID, quote(one.Slug), one.Router, texts(slices.Clone(one.Executors)), texts(refs(one.Assets)))
+			one.ID, quote(one.Slug), one.Router, listed(one.Executors), listed(refs(one.Assets)))
 		if len(one.Hubs) > 0 {
-			line("hubs = %s", texts(refs(one.Hubs)))
+			line("hubs = %s", listed(refs(one.Hubs)))
 		}
 	}
 }

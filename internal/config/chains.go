@@ -67,24 +67,27 @@ func readChain(r *reader, t table) Chain {
 	if !slug.MatchString(c.Slug) && namespace != "" {
 		r.refuse(t.key("slug"), "%q is not a name for callers; write small letters, digits and hyphens, such as \"ethereum\"", clip(c.Slug))
 	}
-	c.Assets = readAssets(r, t, c.ID)
+	c.Assets = readAssets(r, t, "assets", c.ID)
 	c.Tiers = readTiers(r, t)
 	c.Nodes, c.Explorer = readNodes(r, t, c), readExplorer(r, t)
+	c.Uniswap = readUniswap(r, t, c)
+	readBridges(r, t, &c)
 	return c
 }
 
-func readAssets(r *reader, t table, id chain.ID) []chain.Asset {
-	refs, ok := r.texts(t, "assets")
+// readAssets reads a list of assets of a chain that has to be there.
+func readAssets(r *reader, t table, name string, id chain.ID) []chain.Asset {
+	refs, ok := r.texts(t, name)
 	if !ok {
-		r.missing(t, "assets", `an empty list never means all of them; name each asset, such as assets = ["native", "usdc"]`)
+		r.missing(t, name, `an empty list never means all of them; name each asset, such as `+name+` = ["native", "usdc"]`)
 		return nil
 	}
 	if len(refs) == 0 {
-		r.refuse(t.key("assets"), `is empty; an empty list never means all of them, name each asset, such as ["native", "usdc"]`)
+		r.refuse(t.key(name), `is empty; an empty list never means all of them, name each asset, such as ["native", "usdc"]`)
 	}
 	assets := make([]chain.Asset, 0, len(refs))
 	for i, ref := range refs {
-		key := fmt.Sprintf("%s[%d]", t.key("assets"), i)
+		key := fmt.Sprintf("%s[%d]", t.key(name), i)
 		if !assetRef.MatchString(ref) {
 			r.refuse(key, "%q is not an asset; write \"native\" or the token's name on its chain", clip(ref))
 			continue

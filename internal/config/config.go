@@ -34,6 +34,11 @@ type Config struct {
 	Treasury       Treasury
 	// Aggregator is off unless it is asked for.
 	Aggregator Aggregator
+	// Pools, CCTP and Rollups are how pools and native bridges are used on the chains
+	// that switch them on.
+	Pools   Pools
+	CCTP    CCTP
+	Rollups Rollups
 	// Points is what points are given for; without a season none are.
 	Points report.Program
 	// Operators may use the operators' API; without any nobody may.
@@ -74,6 +79,11 @@ type Chain struct {
 	BlockTime  time.Duration
 	Nodes      Nodes
 	Explorer   Explorer
+	// Uniswap, CCTP and Rollup are its pools and its native bridges; nil where they are
+	// not switched on.
+	Uniswap *Uniswap
+	CCTP    *CCTPSide
+	Rollup  *Rollup
 }
 
 // ErrRefused is in every refusal of a configuration.
@@ -128,6 +138,8 @@ func Parse(text []byte, environ []string) (Config, error) {
 	c.Market.Guards = readGuards(r, raw)
 	c.Wallet = readWallet(r, r.table(raw, "wallet"), c.Chains)
 	c.Aggregator = readAggregator(r, r.table(raw, "aggregator"), c.Chains)
+	c.Pools = readPools(r, r.table(raw, "pools"), c.Chains)
+	c.CCTP, c.Rollups = readCCTP(r, r.table(raw, "cctp"), c.Chains), readRollups(r, r.table(raw, "rollups"), c.Chains)
 	if err := r.err(); err != nil {
 		return Config{}, err
 	}

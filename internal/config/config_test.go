@@ -284,7 +284,7 @@ func TestRefusalsNameTheKeyAndWhatToWrite(t *testing.T) {
 			if strings.Contains(err.Error(), "secret") {
 				t.Errorf("%q tells a password", err)
 			}
-			if d := cmp.Diff(config.Config{}, got); d != "" {
+			if d := cmp.Diff(config.Config{}, got, byValue); d != "" {
 				t.Errorf("a refused file gave values: %s", d)
 			}
 		})

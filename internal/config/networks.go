@@ -42,7 +42,7 @@ func fill(r *reader, raw map[string]any) error {
 		if !ok {
 			continue // refused where chains are read
 		}
-		t := table{path: fmt.Sprintf("chains[%d]", i), values: c}
+		t := table{path: pathOf(i), values: c}
 		name, ok := r.text(t, "preset")
 		if !ok {
 			continue
@@ -60,13 +60,27 @@ func fill(r *reader, raw map[string]any) error {
 	return nil
 }
 
-// lay lays a preset under a chain and gives the tokens that it adds.
-func lay(c, preset map[string]any, name string, said []any) (more []any) {
+// pathOf is where the table of a chain is.
+func pathOf(chain int) string { return fmt.Sprintf("chains[%d]", chain) }
+
+// under gives a table what it does not say itself, and so the tables in it.
+func under(t, preset map[string]any) {
 	for key, v := range preset {
-		if _, there := c[key]; !there && key != "assets" {
-			c[key] = v
+		said, there := t[key]
+		inside, is := said.(map[string]any)
+		if more, table := v.(map[string]any); is && table {
+			under(inside, more)
+		} else if !there {
+			t[key] = v
 		}
 	}
+}
+
+// lay lays a preset under a chain and gives the tokens that it adds.
+func lay(c, preset map[string]any, name string, said []any) (more []any) {
+	rest := maps.Clone(preset)
+	delete(rest, "assets")
+	under(c, rest)
 	for key, v := range map[string]any{"kind": string(RPC), "slug": name} {
 		if _, there := c[key]; !there {
 			c[key] = v

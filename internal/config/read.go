@@ -147,7 +147,23 @@ var known = schema{
 		"id": nil, "family": nil, "kind": nil, "assets": nil, "finalDepth": nil, "slug": nil, "name": nil, "blockTime": nil,
 		"preset": nil, "nodes": nil, "quorum": nil, "verify": nil, "trace": nil, "sweeper": nil, "intake": nil, "gasOracle": nil, "network": nil, "genesis": nil, "explorerTx": nil, "explorerAddress": nil,
 		"tiers": {"upToUsd": nil, "confirmations": nil, "finalized": nil},
+		"pools": nil, "bridges": nil,
+		"uniswap": {
+			"router": nil, "wrapped": nil, "multicall": nil, "tokens": nil, "hubs": nil, "pooled": nil, "maxAge": nil, "poll": nil, "check": nil, "patience": nil,
+			"only": {"version": nil, "tokens": nil, "fee": nil},
+		},
+		"cctp": {"domain": nil, "messenger": nil, "transmitter": nil, "token": nil, "attested": nil},
+		"rollup": {
+			"of": nil, "portal": nil, "messenger": nil, "bridge": nil, "oracle": nil, "games": nil, "registry": nil, "gas": nil, "withdrawals": nil,
+			"relay": nil, "told": nil, "challenge": nil,
+			"tokens": {"below": nil, "above": nil, "min": nil, "max": nil},
+		},
 	},
+	"pools": {"maxOffPercent": nil},
+	"cctp": {
+		"attester": nil, "min": nil, "max": nil, "claimUsd": nil, "perform": nil, "feePercent": nil, "maxFeePercent": nil, "poll": nil, "termsVersion": nil, "effectiveAt": nil,
+	},
+	"rollups":     {"min": nil, "max": nil, "claimUsd": nil, "poll": nil, "termsVersion": nil, "effectiveAt": nil},
 	"wallet":      {"seedFile": nil, "passphraseFile": nil, "signerSocket": nil, "maxFeePercent": nil},
 	"operators":   {"name": nil, "tokenSha256": nil},
 	"api":         {"listen": nil, "url": nil, "trustedProxies": nil, "proxyHeader": nil, "maxRequests": nil, "secretFile": nil},

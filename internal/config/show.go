@@ -44,8 +44,10 @@ func (c Config) String() string {
 		}
 		line("]")
 		ch.showNodes(line)
+		ch.showVenues(line)
 	}
 	c.showAggregator(line)
+	c.showVenues(line)
 	for _, o := range c.Operators {
 		line("\n[[operators]]\nname = %s\ntokenSha256 = %q", quote(o.Name), hex.EncodeToString(o.Digest[:]))
 	}

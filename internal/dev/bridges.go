@@ -28,8 +28,7 @@ func (l *local) rollupConfig() opbridge.Config {
 	}
 }
 
-// trips are those over the rollup's bridge. Without chains they only say what a signer
-// must allow.
+// trips are those over the rollup's bridge.
 func (l *local) trips(below opbridge.Below, above opbridge.Above) (*opbridge.Trips, error) {
 	b, err := opbridge.New(l.rollupConfig(), below, above)
 	if err != nil {
@@ -45,19 +44,15 @@ func (l *local) claimed(ctx context.Context, all map[chain.ID][]chain.Contract) 
 	if !l.rollup(Base) {
 		return nil
 	}
-	t, err := l.trips(nil, nil)
-	if err != nil {
-		return err
-	}
-	allow(all, t.Contracts())
+	allow(all, l.rollupConfig().Contracts())
 	if !l.state.Dollars {
 		return nil
 	}
-	v, err := l.dollars(ctx, nil, nil)
+	cfg, err := l.dollars(ctx)
 	if err != nil {
 		return err
 	}
-	allow(all, v.Contracts())
+	allow(all, cfg.Contracts())
 	return nil
 }
 

@@ -21,7 +21,6 @@ import (
 	"ferry/internal/family/evm"
 	"ferry/internal/front"
 	"ferry/internal/money"
-	"ferry/internal/quote"
 	"ferry/internal/venue/cctp"
 )
 
@@ -93,12 +92,11 @@ func (l *local) dollar(ctx context.Context, id chain.ID, g evmNode) (string, err
 	return strings.ToLower(c.USDC.Hex()), nil
 }
 
-// dollars is the venue of the bridge. Without chains it only says what a signer must
-// allow.
-func (l *local) dollars(ctx context.Context, read map[chain.ID]cctp.Chain, a cctp.Attester) (*cctp.Venue, error) {
+// dollars are the settings of the bridge.
+func (l *local) dollars(ctx context.Context) (cctp.Config, error) {
 	s, err := l.dollarSpec()
 	if err != nil {
-		return nil, err
+		return cctp.Config{}, err
 	}
 	at, on := bridges.At(s.Key), func(x common.Address) chain.Address {
 		return chain.CanonicalAddress(chain.EVM, strings.ToLower(x.Hex()))
@@ -109,23 +107,14 @@ func (l *local) dollars(ctx context.Context, read map[chain.ID]cctp.Chain, a cct
 	for _, id := range []chain.ID{Ethereum, Base} {
 		own, err := l.hot(ctx, id)
 		if err != nil {
-			return nil, err
+			return cctp.Config{}, err
 		}
 		cfg.Domains = append(cfg.Domains, cctp.Domain{
 			Chain: id, Number: domains[id], Token: chain.Asset{Chain: id, Ref: string(l.state.Tokens[id])}, Messenger: on(at.Messenger),
 			Transmitter: on(at.Transmitter), Own: own, Attested: attestedIn,
 		})
 	}
-	if read == nil {
-		read, a = map[chain.ID]cctp.Chain{Ethereum: unread{}, Base: unread{}}, unread{}
-	}
-	return cctp.New(cfg, read, a, gas{l})
-}
-
-// unread is a chain and an attester that nobody asks.
-type unread struct {
-	cctp.Chain
-	cctp.Attester
+	return cfg, nil
 }
 
 // gas prices the gas of local chains, whose prices stand still.
@@ -170,7 +159,11 @@ func (l *local) bridgeDollars(ctx context.Context) error {
 			read[c.ID] = on
 		}
 	}
-	v, err := l.dollars(ctx, read, iris)
+	cfg, err := l.dollars(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := cctp.New(cfg, read, iris, gas{l})
 	if err != nil {
 		return err
 	}
@@ -185,28 +178,19 @@ func (l *local) bridgeDollars(ctx context.Context) error {
 		terms := desk.BridgeTerms{Version: 1, EffectiveAt: time.Unix(0, 0).UTC(), Claim: &fee}
 		terms.Min, terms.Max = v.Limits()
 		l.net.bridges = append(l.net.bridges, front.Bridge{Bridge: is, Run: v, Terms: terms})
-		is.ID, is.Name, is.Managed = is.ID+"_managed", is.Name+", performed by the service", true
-		is.Legs = performed(is.Legs)
+		done, err := v.Performed(way[0], way[1])
+		if err != nil {
+			return err
+		}
+		done.ID, done.Name = is.ID+"_managed", is.Name+", performed by the service"
 		terms.Claim, terms.FeePercent = nil, money.Whole/1000
-		l.net.bridges = append(l.net.bridges, front.Bridge{Bridge: is, Perform: v, Terms: terms})
+		l.net.bridges = append(l.net.bridges, front.Bridge{Bridge: done, Perform: v, Terms: terms})
 	}
 	return nil
 }
 
 // DollarBridge is the bridge of dollars to Base, performed by the service.
 const DollarBridge = "cctp_ethereum_base_managed"
-
-// performed are the steps of a bridge that the service performs.
-func performed(legs []quote.Leg) []quote.Leg {
-	out := make([]quote.Leg, len(legs))
-	for i, l := range legs {
-		if l.Actor == quote.ByUser {
-			l.Actor = quote.ByService
-		}
-		out[i] = l
-	}
-	return out
-}
 
 // attester serves attestations on this machine.
 type attester struct {

@@ -98,7 +98,7 @@ type Front struct {
 	poster    *post.Poster
 	offers    *market.Market
 	bridges   []*desk.Bridge
-	worth     func(ctx context.Context, x chain.Asset, n money.Amount) (money.USD, error)
+	rates     market.Rates
 	open      context.Context // ends with the service, for answers that would go on
 	stop      context.CancelFunc
 }
@@ -140,7 +140,7 @@ func New(ctx context.Context, cfg Config, db *store.DB, all []Chain, sources ...
 	if f.bridges, err = f.offered(known, listing); err != nil {
 		return nil, err
 	}
-	f.worth = rates.USD
+	f.rates = rates
 	if err := f.counter(known, f.offers); err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (f *Front) counter(known *chains, m *market.Market) error {
 		Funding: known.funding(), Patience: f.cfg.Patience, IP: f.cfg.IP, Own: known.own(), Secret: secret.New(derive(f.cfg.Secret.Reveal(), "desk")),
 		Award: f.cfg.Points.Award, PerPairMinute: f.cfg.PerPairMinute,
 	}, desk.Ports{
-		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Funder: known, Atlas: known.atlas, Look: f.daemon.Look, Bridges: f.bridges, Worth: f.worth,
+		Market: m, Seal: seal, Settler: f.daemon.Settler, Store: f.db, Proofs: proofs, Codecs: known, Funder: known, Atlas: known.atlas, Look: f.daemon.Look, Bridges: f.bridges, Worth: f.rates.USD,
 	})
 	return err
 }

@@ -1,10 +1,19 @@
 package front
 
 import (
+	"context"
+
+	"ferry/internal/chain"
 	"ferry/internal/market"
+	"ferry/internal/money"
 	"ferry/internal/office"
 	"ferry/internal/prices"
 )
+
+// Convert is what an amount of an asset is in another one, by prices that are trusted now.
+func (f *Front) Convert(ctx context.Context, n money.Amount, from, to chain.Asset, round money.Rounding) (money.Amount, error) {
+	return f.rates.Convert(ctx, n, from, to, round)
+}
 
 // pricer is the board as operators see it.
 type pricer struct{ board *prices.Board }

@@ -30,18 +30,6 @@ func aggregated(a config.Aggregator) (all []kyber.Config) {
 	return all
 }
 
-// callable are the contracts that the configuration lets our accounts call.
-func callable(c config.Config) (map[chain.ID][]chain.Contract, error) {
-	all := map[chain.ID][]chain.Contract{}
-	for _, k := range aggregated(c.Aggregator) {
-		if err := k.Check(); err != nil {
-			return nil, fmt.Errorf("aggregator on %s: %w", k.Chain, err)
-		}
-		all[k.Chain] = append(all[k.Chain], k.Contracts()...)
-	}
-	return all, nil
-}
-
 // outside adds the aggregator to the venues, where it is asked for.
 func outside(v *front.Venues, c config.Config, chains []front.Chain, log *slog.Logger) error {
 	a := c.Aggregator
@@ -53,11 +41,8 @@ func outside(v *front.Venues, c config.Config, chains []front.Chain, log *slog.L
 		return err
 	}
 	v.OutsideOff, v.Outside = a.MaxOff, map[chain.ID]front.Outside{}
-	if v.Hubs == nil {
-		v.Hubs = map[chain.ID][]chain.Asset{}
-	}
 	for _, one := range a.Chains {
-		v.Hubs[one.ID] = append(v.Hubs[one.ID], one.Hubs...)
+		hubs(v, one.ID, one.Hubs)
 	}
 	for _, k := range aggregated(a) {
 		var on kyber.Chain

@@ -35,7 +35,7 @@ func aggregating() config.Config {
 func TestTheSignersListHasTheAggregator(t *testing.T) {
 	t.Parallel()
 	c := aggregating()
-	list, err := callable(c)
+	list, err := callable(c, nobodys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func TestTheSignersListHasTheAggregator(t *testing.T) {
 		t.Error(err)
 	}
 	c.Aggregator = config.Aggregator{}
-	if list, err := callable(c); err != nil || len(list) != 0 {
+	if list, err := callable(c, nobodys); err != nil || len(list) != 0 {
 		t.Errorf("without one there are %v, %v", list, err)
 	}
 	c = aggregating()
 	c.Aggregator.Chains[0].Executors = nil
-	if _, err := callable(c); err == nil {
+	if _, err := callable(c, nobodys); err == nil {
 		t.Error("a list without executors was made")
 	}
 }

@@ -53,7 +53,7 @@ func OpenSeed(w config.Wallet, ask Ask) (signer.Seed, error) {
 const smallFee = 20_000
 
 // NewSigner is the signer of a configuration, in this process.
-func NewSigner(c config.Config, s signer.Seed, w Wishes) (*signer.Signer, error) {
+func NewSigner(ctx context.Context, c config.Config, s signer.Seed, w Wishes) (*signer.Signer, error) {
 	ring, err := signer.NewRing(s.Bytes(), KeyNets(c))
 	if err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func NewSigner(c config.Config, s signer.Seed, w Wishes) (*signer.Signer, error)
 		PerPayment: c.Caps.PerPayment, PerHour: c.Caps.PerHour, FeeShare: c.Wallet.FeeShare, SmallFee: money.FromUint64(smallFee),
 		Sweepers: map[chain.ID]chain.Address{}, Now: time.Now,
 	}
-	if p.Contracts, err = callable(c); err != nil {
+	own := func(id chain.ID) (chain.Address, error) { return ring.Address(ctx, id, chain.Key{Account: signer.Hot}) }
+	if p.Contracts, err = callable(c, own); err != nil {
 		return nil, err
 	}
 	for _, ch := range c.Chains {
@@ -82,7 +83,7 @@ func OpenKeys(ctx context.Context, c config.Config, w Wishes, ask Ask) (signer.K
 		if err != nil {
 			return nil, nil, err
 		}
-		s, err := NewSigner(c, seed, w)
+		s, err := NewSigner(ctx, c, seed, w)
 		return s, func() {}, err
 	}
 	client := signer.NewClient(c.Wallet.Socket)
@@ -96,5 +97,25 @@ func OpenKeys(ctx context.Context, c config.Config, w Wishes, ask Ask) (signer.K
 			missing = append(missing, fmt.Errorf("wallet.signerSocket: the signer has no keys for %s; start it with the same configuration", id))
 		}
 	}
+	if len(missing) == 0 {
+		missing = append(missing, sameLists(ctx, c, client, hot))
+	}
 	return client, client.Close, errors.Join(missing...)
+}
+
+// sameLists refuses a signer that lets other calls through than the service would make:
+// it would stop orders halfway.
+func sameLists(ctx context.Context, c config.Config, client *signer.Client, hot map[chain.ID]string) error {
+	list, err := callable(c, func(id chain.ID) (chain.Address, error) { return chain.CanonicalAddress(chain.EVM, hot[id]), nil })
+	if err != nil {
+		return err
+	}
+	has, err := client.Lists(ctx)
+	if err == nil && has != signer.Digest(list) {
+		err = errors.New("the signer lets other contracts be called than the pools, bridges and aggregators of this configuration need; start it with the same configuration")
+	}
+	if err != nil {
+		return fmt.Errorf("wallet.signerSocket: %w", err)
+	}
+	return nil
 }

@@ -79,10 +79,15 @@ func New(ctx context.Context, c config.Config, o Options) (s *Service, err error
 	if err := outside(&cfg.Venues, c, chains, o.Log); err != nil {
 		return s, err
 	}
+	b := builder{cfg: c, chains: map[chain.ID]front.Chain{}, gas: &gas{}, log: o.Log}
+	if err := b.build(ctx, &cfg, chains); err != nil {
+		return s, err
+	}
 	cfg.Secret = key
 	if s.Front, err = front.New(ctx, cfg, s.db, chains, sources...); err != nil {
 		return s, err
 	}
+	b.gas.rates = s.Front
 	if s.api, err = net.Listen("tcp", c.API.Listen); err != nil {
 		return s, fmt.Errorf("api.listen: %w; give an address that is free", err)
 	}

@@ -75,6 +75,12 @@ func (c *Client) Health(ctx context.Context) (map[chain.ID]string, error) {
 	return hot, nil
 }
 
+// Lists is the Digest of what it lets be called.
+func (c *Client) Lists(ctx context.Context) (string, error) {
+	a, err := c.ask(ctx, http.MethodGet, healthPath, nil)
+	return a.Lists, err
+}
+
 // ask asks one question and reads one answer, whole and not too long.
 func (c *Client) ask(ctx context.Context, method, path string, question any) (a answerWord, err error) {
 	var body bytes.Buffer

@@ -143,8 +143,8 @@ func (s *Server) address(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, answerWord{Family: string(a.Family()), Address: a.Text()})
 }
 
-// health says which hot accounts it signs for, so that a caller with another wallet in
-// mind finds out before money moves.
+// health says which hot accounts it signs for and what it lets be called, so that a
+// caller with another wallet or another configuration in mind finds out before money moves.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	hot := map[string]string{}
 	for id := range s.nets {
@@ -155,7 +155,11 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 		}
 		hot[string(id)] = a.Text()
 	}
-	s.answer(w, http.StatusOK, answerWord{Hot: hot})
+	a := answerWord{Hot: hot}
+	if k, ok := s.keys.(interface{ Lists() string }); ok {
+		a.Lists = k.Lists()
+	}
+	s.answer(w, http.StatusOK, a)
 }
 
 func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) bool {

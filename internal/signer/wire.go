@@ -50,6 +50,7 @@ type (
 		Family  string            `json:"family,omitempty"`
 		Address string            `json:"address,omitempty"`
 		Hot     map[string]string `json:"hot,omitempty"`
+		Lists   string            `json:"lists,omitempty"`
 		Refused Reason            `json:"refused,omitempty"`
 		Unknown bool              `json:"unknownKey,omitempty"`
 		Text    string            `json:"text,omitempty"`

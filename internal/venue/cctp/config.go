@@ -46,7 +46,8 @@ type Config struct {
 // What a transfer may cost at most, in percents: more is a typing error.
 const maxShare = money.Whole / 20
 
-func (c Config) check() error {
+// Check refuses settings that cannot be meant.
+func (c Config) Check() error {
 	switch {
 	case len(c.Domains) < 2:
 		return errors.New("a bridge needs two chains")

@@ -9,12 +9,12 @@ import (
 // Contracts are what a signer must let our account call, and what it holds each call to:
 // only the messenger may take the token, a burn is for our own account on a chain that is
 // configured and for anybody to hand in, and takes what the wish says.
-func (v *Venue) Contracts() map[chain.ID][]chain.Contract {
+func (c Config) Contracts() map[chain.ID][]chain.Contract {
 	all := map[chain.ID][]chain.Contract{}
-	for _, d := range v.cfg.Domains {
+	for _, d := range c.Domains {
 		var own []chain.Address
 		var numbers []uint64
-		for _, other := range v.cfg.Domains {
+		for _, other := range c.Domains {
 			if other.Number != d.Number {
 				own, numbers = append(own, other.Own), append(numbers, uint64(other.Number))
 			}

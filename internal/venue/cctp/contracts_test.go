@@ -28,7 +28,7 @@ func TestWhatIsAskedForMayBeCalled(t *testing.T) {
 	s.src.views[fnAllowance] = numWord(n(500))
 	burn, mint := ask(), ask(s.burnCall(chain.Final))
 	for name, c := range map[string]chain.Call{"approve": approve, "burn": burn, "mint": mint} {
-		list := v.Contracts()[c.Chain]
+		list := s.cfg.Contracts()[c.Chain]
 		i := slices.IndexFunc(list, func(x chain.Contract) bool { return x.Address == c.To })
 		if i < 0 || len(list[i].Methods) != 1 {
 			t.Fatalf("%s: %s is not on the list %+v", name, c.To.Text(), list)
@@ -52,7 +52,7 @@ func TestWhatIsAskedForMayBeCalled(t *testing.T) {
 			t.Errorf("%s takes %x and says %s", name, arg(m.Amount), c.Amount)
 		}
 	}
-	if m := v.Contracts()[here.Chain][1].Methods[0]; len(m.Only) != 3 || len(m.Few) != 2 || m.Amount == "" {
+	if m := s.cfg.Contracts()[here.Chain][1].Methods[0]; len(m.Only) != 3 || len(m.Few) != 2 || m.Amount == "" {
 		t.Errorf("a burn is held to %+v", m)
 	}
 }

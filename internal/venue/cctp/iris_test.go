@@ -142,7 +142,7 @@ func TestAServiceThatHangsIsLeft(t *testing.T) {
 func TestAServiceNeedsAnAddressWithNothingSecret(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
-		cctp.API: true, cctp.APISandbox: true, "http://127.0.0.1:9/": true,
+		"https://iris-api.circle.com": true, "https://iris-api-sandbox.circle.com": true, "http://127.0.0.1:9/": true,
 		"": false, "iris": false, "ftp://x": false, "https://": false, "https://u:secret@x": false, "https://x?key=secret": false, "https://x/%zz": false,
 	} {
 		if _, err := cctp.NewIris(text, time.Now); (err == nil) != ok {

@@ -37,6 +37,18 @@ func (v *Venue) Offered(from, to chain.ID) (quote.Bridge, error) {
 	}, nil
 }
 
+// Performed is the same bridge as the service performs it.
+func (v *Venue) Performed(from, to chain.ID) (quote.Bridge, error) {
+	b, err := v.Offered(from, to)
+	b.Managed = true
+	for i := range b.Legs {
+		if b.Legs[i].Actor == quote.ByUser {
+			b.Legs[i].Actor = quote.ByService
+		}
+	}
+	return b, err
+}
+
 // Limits are what one transfer may be.
 func (v *Venue) Limits() (least, most money.Amount) { return v.cfg.Min, v.cfg.Max }
 

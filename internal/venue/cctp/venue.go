@@ -47,7 +47,7 @@ type lane struct {
 
 // New makes a venue of chains that are all there.
 func New(cfg Config, chains map[chain.ID]Chain, a Attester, g Gas) (*Venue, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("cctp: %w", err)
 	}
 	if a == nil || g == nil {

@@ -210,17 +210,3 @@ func TestContractsThatAreOthersAreSeenAtStart(t *testing.T) {
 		}
 	}
 }
-
-func TestTheShippedDomainsAreWhole(t *testing.T) {
-	t.Parallel()
-	cfg := newStage(t).cfg
-	cfg.Domains = cctp.Mainnet()
-	chains := map[chain.ID]cctp.Chain{}
-	for i := range cfg.Domains {
-		cfg.Domains[i].Own = alice
-		chains[cfg.Domains[i].Chain] = &fake{}
-	}
-	if _, err := cctp.New(cfg, chains, &scribe{}, free{}); err != nil || len(chains) != 6 {
-		t.Errorf("%d chains: %v", len(chains), err)
-	}
-}

@@ -15,8 +15,9 @@
 // gets no transaction of ours. Everything is a function of what it is given and of what is
 // on the chains, so that it may be asked twice, and after a crash.
 //
-// Games of super roots, which several rollups share, are not known: a portal that was
-// moved to them refuses what is made here.
+// Games of super roots, which several rollups share, and those of other makers are not
+// known: a portal that was moved to them refuses what is made here, which CheckGames finds
+// at start.
 //
 // Nodes above must prove the state of blocks as old as the roots that are told, which
 // takes an archive where that is seldom.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -26,6 +27,17 @@ type Config struct {
 	// Gas is what the bridge on the other side is given at least; zero is what it takes
 	// with room.
 	Gas uint32
+}
+
+// Contracts are what a signer must let our account call for claims: the portal alone, by
+// methods that pay nobody but whom the withdrawal names, and nothing of ours.
+func (c Config) Contracts() map[chain.ID][]chain.Contract {
+	const withdrawal = "(uint256,address,address,uint256,uint256,bytes)"
+	return map[chain.ID][]chain.Contract{c.Below: {{Address: c.Portal, Methods: []chain.Method{
+		{Signature: "proveWithdrawalTransaction(" + withdrawal + ",uint256,(bytes32,bytes32,bytes32,bytes32),bytes[])"},
+		{Signature: "finalizeWithdrawalTransaction(" + withdrawal + ")"},
+		{Signature: "finalizeWithdrawalTransactionExternalProof(" + withdrawal + ",address)"},
+	}}}}
 }
 
 // enough is what a bridge takes to pay a transfer out, with room.
@@ -141,6 +153,33 @@ func (b *Bridge) Check(ctx context.Context) error {
 		if got := v[0].(common.Address); got != one.want {
 			return fmt.Errorf("bridge to %s: %w: %s of %s is %s, and not %s", b.cfg.Above, ErrLinks, one.link, one.of, got, one.want)
 		}
+	}
+	return nil
+}
+
+// ErrGames: the portal believes games of a kind that is not known here.
+var ErrGames = errors.New("opbridge: the rollup tells its state in games of a kind that is not known here")
+
+// gameKinds are the games whose claim is the root of one rollup: Cannon, the one of few,
+// and Kona's. Those of super roots (4, 5, 7, 9) and of other makers are none of them.
+var gameKinds = []uint32{0, 1, 8}
+
+// CheckGames asks at start whether withdrawals can be proven by what is told below: a
+// rollup may go over to games of another kind, and deposits go on all the same.
+func (b *Bridge) CheckGames(ctx context.Context) error {
+	if b.cfg.Games.IsZero() {
+		return nil // an oracle has one kind
+	}
+	head, err := b.below.Head(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := ask(ctx, b.below, head.Final, question{portal2ABI, b.portal, "respectedGameType", nil})
+	if err != nil {
+		return fmt.Errorf("bridge to %s: %w", b.cfg.Above, err)
+	}
+	if kind := v[0].(uint32); !slices.Contains(gameKinds, kind) {
+		return fmt.Errorf("bridge to %s: %w: %d", b.cfg.Above, ErrGames, kind)
 	}
 	return nil
 }

@@ -75,17 +75,6 @@ func (t *Trips) Down() quote.Bridge {
 	return b
 }
 
-// Contracts are what a signer must let our account call for claims: the portal alone, by
-// methods that pay nobody but whom the withdrawal names, and nothing of ours.
-func (t *Trips) Contracts() map[chain.ID][]chain.Contract {
-	const withdrawal = "(uint256,address,address,uint256,uint256,bytes)"
-	return map[chain.ID][]chain.Contract{t.b.cfg.Below: {{Address: canonical(t.b.portal), Methods: []chain.Method{
-		{Signature: "proveWithdrawalTransaction(" + withdrawal + ",uint256,(bytes32,bytes32,bytes32,bytes32),bytes[])"},
-		{Signature: "finalizeWithdrawalTransaction(" + withdrawal + ")"},
-		{Signature: "finalizeWithdrawalTransactionExternalProof(" + withdrawal + ",address)"},
-	}}}}
-}
-
 // Begin: the chains say all there is to know.
 func (t *Trips) Begin(context.Context, string, quote.Trip, time.Time) ([]byte, error) {
 	return nil, nil

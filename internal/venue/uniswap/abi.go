@@ -15,6 +15,7 @@ import (
 
 // protocol is what is called of the contracts, and what they say.
 var protocol = mustABI(`[
+{"type":"function","name":"WETH9","inputs":[]},
 {"type":"function","name":"factory","inputs":[]},
 {"type":"function","name":"factoryV2","inputs":[]},
 {"type":"function","name":"getPair","inputs":[{"type":"address"},{"type":"address"}]},

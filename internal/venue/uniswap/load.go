@@ -98,34 +98,74 @@ func (v *Venue) find(ctx context.Context, at chain.Block) error {
 		}
 		factories[i] = w[0].Bytes20()
 	}
-	asks := make([]view, len(v.pools))
-	for i, p := range v.pools {
-		if zero, one := known(p.Zero), known(p.One); p.Version == 2 {
-			asks[i] = view{factories[0], pack("getPair", zero, one)}
-		} else {
-			asks[i] = view{factories[1], pack("getPool", zero, one, big.NewInt(int64(p.Fee)))}
+	var asks []view
+	var asked []place
+	for _, p := range v.pools {
+		q := view{factories[1], pack("getPool", known(p.Zero), known(p.One), big.NewInt(int64(p.Fee)))}
+		if p.Version == 2 {
+			q = view{factories[0], pack("getPair", known(p.Zero), known(p.One))}
+		}
+		switch { // the routers of many rollups know no factory of version 2
+		case q.to != (common.Address{}):
+			asks, asked = append(asks, q), append(asked, p)
+		case len(v.cfg.Pools) > 0:
+			return noPool(p.Pool)
 		}
 	}
 	if said, err = v.ask(ctx, at, asks); err != nil {
 		return fmt.Errorf("pools: %w", err)
 	}
 	var there []place
-	for i, p := range v.pools {
-		w, err := words(said[i], 1)
-		if err != nil {
-			return fmt.Errorf("pools: %w", err)
+	for i, p := range asked {
+		if len(said[i]) > 0 { // where there is no factory nobody answers
+			w, err := words(said[i], 1)
+			if err != nil {
+				return fmt.Errorf("pools: %w", err)
+			}
+			p.at = w[0].Bytes20()
 		}
-		switch p.at = w[0].Bytes20(); {
+		switch {
 		case p.at != (common.Address{}):
 			there = append(there, p)
 		case len(v.cfg.Pools) > 0:
-			return fmt.Errorf("there is no pool of version %d between %s and %s with a fee of %d", p.Version, p.Zero.Text(), p.One.Text(), p.Fee)
+			return noPool(p.Pool)
 		}
 	}
 	if len(there) == 0 {
 		return errors.New("there are no pools between the tokens")
 	}
 	v.pools = there
+	return nil
+}
+
+func noPool(p Pool) error {
+	return fmt.Errorf("there is no pool of version %d between %s and %s with a fee of %d", p.Version, p.Zero.Text(), p.One.Text(), p.Fee)
+}
+
+// ErrRouter: the router is not the one of these settings.
+var ErrRouter = errors.New("uniswap: the router is not what the configuration says")
+
+// Check asks at start whether the router is one, and of the wrapped coin: a mistake in an
+// address is found here, and not by a swap.
+func (v *Venue) Check(ctx context.Context) error {
+	head, err := v.chain.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("uniswap on %s: %w", v.cfg.Chain, err)
+	}
+	router := known(v.cfg.Router)
+	said, err := v.ask(ctx, head.Tip, []view{{router, pack("WETH9")}, {router, pack("factory")}, {router, pack("factoryV2")}})
+	if err != nil {
+		return fmt.Errorf("uniswap on %s: %w: %w", v.cfg.Chain, ErrRouter, err)
+	}
+	for i, b := range said {
+		w, err := words(b, 1)
+		if err != nil {
+			return fmt.Errorf("uniswap on %s: %w: %w", v.cfg.Chain, ErrRouter, err)
+		}
+		if coin := common.Address(w[0].Bytes20()); i == 0 && coin != known(v.cfg.Wrapped) {
+			return fmt.Errorf("uniswap on %s: %w: it wraps the coin as %s, and %s is configured", v.cfg.Chain, ErrRouter, coin, v.cfg.Wrapped.Text())
+		}
+	}
 	return nil
 }
 
