@@ -19,33 +19,38 @@ import (
 	"ferry/internal/store"
 )
 
-// TestKillsBetweenTheStepsOfABridgeOnRealNodes kills the whole service at every move of a
-// withdrawal and of a transfer of dollars that it claims, before the move or after it as
-// the seed says. Both end as if nothing had happened, and the books are the chains.
-func TestKillsBetweenTheStepsOfABridgeOnRealNodes(t *testing.T) {
+// TestKillsBetweenStepsOnRealNodes kills the whole service at every move of a withdrawal
+// and of a transfer of dollars that it claims, and of an order through pools of two
+// chains, before the move or after it as the seed says. All end as if nothing had
+// happened, and the books are the chains.
+func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 	t.Parallel()
 	random := seeded(t)
-	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Base}, blocks: fewBlocks, change: patientWith}
+	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Base}, blocks: fewBlocks, change: patientWith, pools: true}
 	r := s.begin(t)
 	r.closeChains(t)
 	r.key = r.company(t, "nobody", nil)
 	r.dollars(t)
 	var rides []*ride
+	var ids []string
 	for _, bridge := range []string{"base_withdraw", "cctp_ethereum_base"} {
 		w := r.bridged(t, bridge, fields{"autoClaim": true})
 		w.do("pay_fee")
 		w.do(w.now().NextAction.StepID)
-		rides = append(rides, w)
+		rides, ids = append(rides, w), append(ids, w.id)
 	}
+	trade := r.open(t, r.key, place{"ethereum", "TREE"}, place{"base", "LEAF"})
+	trade.pay(100)
+	ids = append(ids, trade.id)
 	r.stop()
-	const most = 40
+	const most = 60
 	lives := 0
-	for _, w := range rides {
-		for !r.over(t, s, w) {
+	for _, id := range ids {
+		for before := lives; !r.over(t, s, id); {
 			if lives++; lives > most {
-				t.Fatalf("%d services were killed, and the bridge is not done", lives)
+				t.Fatalf("%d services were killed, and order %s is not done", lives-before, id)
 			}
-			r.dieOver(t, s, w, failpoint{moveOver, random.IntN(3) > 0})
+			r.dieOver(t, s, id, failpoint{moveOver, random.IntN(3) > 0})
 		}
 	}
 	again := s.begin(t)
@@ -60,20 +65,28 @@ func TestKillsBetweenTheStepsOfABridgeOnRealNodes(t *testing.T) {
 			}
 		}
 	}
+	trade.real = again
+	p, err := payout(trade.until("completed"), "delivery")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Network.has(t, again.asset(trade.to), trade.toAddr); got.String() != p.Amount || len(trade.order.Quote.Steps) != 3 {
+		t.Errorf("%s came over %d steps, %s was told", got, len(trade.order.Quote.Steps), p.Amount)
+	}
 	booksAreChains(t, again.Dev)
 	again.stop()
 	t.Logf("%d kills", lives)
 }
 
 // over reports whether an order is completed, while no service runs.
-func (r *real) over(t *testing.T, s stage, w *ride) bool {
+func (r *real) over(t *testing.T, s stage, id string) bool {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(s.dir, "dev.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	o, err := db.Order(t.Context(), order.ID(w.id))
+	o, err := db.Order(t.Context(), order.ID(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +94,9 @@ func (r *real) over(t *testing.T, s stage, w *ride) bool {
 }
 
 // dieOver starts a service that dies at the order's next move, and of nothing else.
-func (r *real) dieOver(t *testing.T, s stage, w *ride, at failpoint) {
+func (r *real) dieOver(t *testing.T, s stage, id string, at failpoint) {
 	t.Helper()
-	text, err := json.Marshal(&trap{At: at, Transfer: w.id, Control: devnettest.Host(t).Control(), Dir: s.dir, Prefix: s.prefix, Only: s.only})
+	text, err := json.Marshal(&trap{At: at, Transfer: id, Control: devnettest.Host(t).Control(), Dir: s.dir, Prefix: s.prefix, Only: s.only})
 	if err != nil {
 		t.Fatal(err)
 	}
