@@ -86,8 +86,8 @@ func (s *splitter) unseen(x *set) float64 {
 	return most
 }
 
-// stuck reports whether as many ways as are kept with a pool at that end can all not be
-// taken, though the pool can.
+// stuck reports whether about as many ways as are kept with a pool at that end can all not
+// be taken, though the pool can. One of them may have gone for one with the same other end.
 func (s *splitter) stuck(x *set, busy *[kept]bool, pool int32, last bool) bool {
 	n := 0
 	for i := range s.last.n {
@@ -98,7 +98,7 @@ func (s *splitter) stuck(x *set, busy *[kept]bool, pool int32, last bool) bool {
 			return false
 		}
 	}
-	return n >= alike && !s.uses(x, pool)
+	return n >= alike-1 && !s.uses(x, pool)
 }
 
 // end is the first pool of a way, or the last.

@@ -203,7 +203,7 @@ func TestRandomLargeWorldsAreNeverBelowAGreedySplit(t *testing.T) {
 // decides what a part of the amount is worth.
 func TestWaysThatOthersCrowdOutAreFoundAllTheSame(t *testing.T) {
 	t.Parallel()
-	for _, s := range []uint64{15, 89, 117, 1238} {
+	for _, s := range []uint64{15, 89, 117, 1238, 2336} {
 		neverBelow(t, rand.New(rand.NewPCG(s, 1)), 150)
 	}
 }
