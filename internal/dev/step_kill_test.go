@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,14 +46,26 @@ func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 	ids = append(ids, trade.id)
 	r.stop()
 	const most = 60
-	lives := 0
-	for _, id := range ids {
-		for before := lives; !r.over(t, s, id); {
-			if lives++; lives > most {
-				t.Fatalf("%d services were killed, and order %s is not done", lives-before, id)
-			}
-			r.dieOver(t, s, id, failpoint{moveOver, random.IntN(3) > 0})
+	killed := map[string]int{}
+	for lives := 0; ; lives++ {
+		ids = slices.DeleteFunc(ids, func(id string) bool { return r.over(t, s, id) })
+		if len(ids) == 0 {
+			break
 		}
+		if lives == most {
+			t.Fatalf("%d services were killed, and %v are not done", lives, ids)
+		}
+		id := ids[random.IntN(len(ids))]
+		for _, other := range ids { // each once first, and the quickest before the others
+			if killed[other] == 0 {
+				id = other
+			}
+		}
+		r.dieOver(t, s, id, failpoint{moveStep, random.IntN(3) > 0})
+		killed[id]++
+	}
+	if len(killed) != 3 {
+		t.Errorf("services were killed at moves of %v", killed)
 	}
 	again := s.begin(t)
 	again.key = r.key
@@ -75,10 +89,10 @@ func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 	}
 	booksAreChains(t, again.Dev)
 	again.stop()
-	t.Logf("%d kills", lives)
+	t.Logf("kills by order: %v", killed)
 }
 
-// over reports whether an order is completed, while no service runs.
+// over reports whether an order has ended, while no service runs.
 func (r *real) over(t *testing.T, s stage, id string) bool {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(s.dir, "dev.db")})
@@ -90,7 +104,25 @@ func (r *real) over(t *testing.T, s stage, id string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o.State == order.Completed
+	return o.State.Finished()
+}
+
+// history is what became of an order so far, while no service runs.
+func (r *real) history(t *testing.T, s stage, id string) (all []string) {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(s.dir, "dev.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	events, err := db.OrderEvents(t.Context(), order.ID(id), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		all = append(all, fmt.Sprintf("%s %s→%s", e.Key, e.From, e.To))
+	}
+	return all
 }
 
 // dieOver starts a service that dies at the order's next move, and of nothing else.
@@ -108,6 +140,7 @@ func (r *real) dieOver(t *testing.T, s stage, id string, at failpoint) {
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || strings.TrimSpace(said.String()) != at.String() {
-		t.Fatalf("the service did not die %s, but said %q: %v\n%s", at, &said, err, tail(stderr.String(), 4000))
+		t.Log(r.history(t, s, id))
+		t.Fatalf("the service of %s did not die %s, but said %q: %v\n%s", id, at, &said, err, tail(stderr.String(), 4000))
 	}
 }

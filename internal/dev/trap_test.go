@@ -37,7 +37,7 @@ const (
 	ends     = "End"
 	takeEnd  = "TakeWork of its end"
 	moveEnd  = "Move that ends it"
-	moveOver = "Move over a bridge"
+	moveStep = "Move of an order with steps"
 	doneEnd  = "DoneWork of its end"
 )
 
@@ -177,8 +177,8 @@ func (g trapStore) Move(ctx context.Context, id order.ID, decide settle.Decide) 
 
 // moves says which transfer a change wishes or ends.
 func moves(c order.Change) (name, transfer string) {
-	if c.Now.Bridge != nil {
-		return moveOver, string(c.Now.ID)
+	if c.Now.Bridge != nil || len(c.Now.Quote.Steps) > 0 {
+		return moveStep, string(c.Now.ID)
 	}
 	for _, e := range c.Effects {
 		if w, ok := e.(order.Wish); ok {

@@ -215,8 +215,8 @@ func (g gatedStore) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Add
 	return st(g, "UnsweptAt", func() ([]treasury.Lying, error) { return g.in.UnsweptAt(ctx, a, on, now) })
 }
 
-func (g gatedStore) Wanted(ctx context.Context, a chain.Asset, now time.Time) ([]treasury.Lying, error) {
-	return st(g, "Wanted", func() ([]treasury.Lying, error) { return g.in.Wanted(ctx, a, now) })
+func (g gatedStore) Awaited(ctx context.Context, a chain.Asset) (bool, error) {
+	return st(g, "Awaited", func() (bool, error) { return g.in.Awaited(ctx, a) })
 }
 
 func (g gatedStore) Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error) {

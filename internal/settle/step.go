@@ -111,7 +111,7 @@ func (s *Settler) move(ctx context.Context, o order.Order, m quote.Move, now tim
 	}
 	switch m := m.(type) {
 	case quote.Send:
-		return notHome(tell(order.StepAsked{Index: o.Step, N: asked, Call: m.Call}))
+		return funded(step.In, tell(order.StepAsked{Index: o.Step, N: asked, Call: m.Call}))
 	case quote.Wait:
 		return later{max(m.For, time.Second), m.Why}
 	case quote.Done:
@@ -122,11 +122,15 @@ func (s *Settler) move(ctx context.Context, o order.Order, m quote.Move, now tim
 	return fmt.Errorf("step %d of %s: venue %s asks for %T", o.Step, o.ID, step.Venue, m)
 }
 
-// notHome puts off what our wallet has not enough for: what was deposited has yet to come
-// home, and what lies here meanwhile is for other orders.
-func notHome(err error) error {
+// NotHome is why work is put off that our wallet has not enough of an asset for: what was
+// deposited has yet to come home, and what lies here meanwhile is for other orders. The
+// treasury looks for it, and hurries.
+func NotHome(a chain.Asset) string { return "waits for deposits to come home: " + a.String() }
+
+// funded puts off what is short of an asset.
+func funded(a chain.Asset, err error) error {
 	if errors.Is(err, ledger.ErrShort) {
-		return later{homeWait, "what was deposited is not home yet"}
+		return later{homeWait, NotHome(a)}
 	}
 	return err
 }

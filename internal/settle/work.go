@@ -193,5 +193,5 @@ func (s *Settler) priced(ctx context.Context, id order.ID, e order.Price, cost m
 	if errors.As(err, &turn) {
 		return nil // the order went another way while this waited
 	}
-	return notHome(err)
+	return funded(e.Call.Asset, err)
 }

@@ -10,6 +10,7 @@ import (
 	"ferry/internal/ledger"
 	"ferry/internal/money"
 	"ferry/internal/send"
+	"ferry/internal/settle"
 	"ferry/internal/treasury"
 )
 
@@ -28,7 +29,7 @@ WHERE d.chain = $1 AND d.asset = $2 AND d.swept_by = '' AND d.stage = 'final' AN
   AND d.sweep_after <= $3 AND d.height <= (SELECT t.final FROM tracks t WHERE t.chain = d.chain)`
 	sqlUnswept   = sqlFree + ` ORDER BY LENGTH(d.amount) DESC, d.amount DESC, d.id DESC LIMIT CAST($4 AS BIGINT)`
 	sqlUnsweptAt = sqlFree + ` AND d.height >= 0 AND d.address = $4 ORDER BY d.id`
-	sqlWanted    = sqlFree + ` AND d.order_id IN (SELECT order_id FROM work WHERE tries > 0 AND kind IN ('price', 'run_step')) ORDER BY d.id`
+	sqlAwaited   = `SELECT 1 FROM work WHERE why = $1 AND why <> '' LIMIT 1`
 	sqlSweeping  = `SELECT COUNT(*) FROM transfers WHERE chain = $1 AND account = $2 AND (open OR vigil) AND sweep = $3`
 	sqlSweepOf   = `SELECT address, asset, amount, swept_by FROM deposits WHERE id = $1 AND stage = 'final' AND NOT untold`
 	sqlMark      = `UPDATE deposits SET swept_by = $1 WHERE id = $2`
@@ -136,13 +137,13 @@ func (db *DB) UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, 
 	return found, nil
 }
 
-// Wanted implements treasury.Sweeps.
-func (db *DB) Wanted(ctx context.Context, a chain.Asset, now time.Time) (found []treasury.Lying, err error) {
-	err = db.engine.read(ctx, collect(&found, scanLying, sqlWanted, string(a.Chain), a.String(), micro(now)))
+// Awaited implements treasury.Sweeps.
+func (db *DB) Awaited(ctx context.Context, a chain.Asset) (waits bool, err error) {
+	err = db.engine.read(ctx, ask(func(row) error { waits = true; return nil }, sqlAwaited, settle.NotHome(a)))
 	if err != nil {
-		return nil, fmt.Errorf("deposits of %s that orders wait for: %w", a, err)
+		return false, fmt.Errorf("whether %s is waited for: %w", a, err)
 	}
-	return found, nil
+	return waits, nil
 }
 
 func scanLying(r row) (l treasury.Lying, err error) {

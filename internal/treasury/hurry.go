@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -57,66 +56,48 @@ func (s *Sweeper) calm(a chain.Asset, since time.Time) {
 
 // hurried looks once at an asset for which an operator is in a hurry.
 func (s *Sweeper) hurried(ctx context.Context, a chain.Asset, since, now time.Time) error {
-	on, err := s.ports.Store.Sweeping(ctx, a, s.cfg.Account)
-	if err != nil {
-		return err
+	all, err := s.bring(ctx, a, since.Add(Pause), now)
+	if all {
+		s.calm(a, since)
 	}
-	for ; on < s.cfg.AtOnce; on++ {
-		found, err := s.free(ctx, a, since.Add(Pause))
-		if err != nil {
-			return err
-		}
-		all, err := s.lots(ctx, a, found)
-		if err != nil {
-			return err
-		}
-		h, c, err := s.paying(ctx, a, all)
-		if err != nil {
-			return err
-		}
-		if len(h.sources) == 0 {
-			s.calm(a, since)
-			return nil
-		}
-		if err := s.wish(ctx, a, h, c, now); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// wanted brings home what a running step waits for, however little it is, if it pays for
-// its way: waiting until more has come together would keep an order for hours.
+// wanted brings everything of an asset home that pays for its way, however little it is,
+// while an order waits for some of it: waiting until more has come together would keep
+// the order for hours. It need not be the order's own, which may be home already and have
+// been spent for another whose deposit is not.
 func (s *Sweeper) wanted(ctx context.Context, a chain.Asset, now time.Time) error {
-	found, err := s.ports.Store.Wanted(ctx, a, now)
-	if err != nil || len(found) == 0 {
+	waits, err := s.ports.Store.Awaited(ctx, a)
+	if err != nil || !waits {
 		return err
 	}
-	if s.whole(a) {
-		var on []chain.Address
-		for _, l := range found {
-			on = append(on, l.Address)
-		}
-		slices.SortFunc(on, func(a, b chain.Address) int { return strings.Compare(a.Text(), b.Text()) })
-		if found, err = s.ports.Store.UnsweptAt(ctx, a, slices.Compact(on), now); err != nil {
-			return err
-		}
-	} else {
-		found = apart(found)
-	}
+	_, err = s.bring(ctx, a, now, now)
+	return err
+}
+
+// bring wishes as many transfers as there may be that bring home what pays for its way,
+// of what is free at a time. It reports whether nothing of that is left.
+func (s *Sweeper) bring(ctx context.Context, a chain.Asset, at, now time.Time) (all bool, err error) {
 	on, err := s.ports.Store.Sweeping(ctx, a, s.cfg.Account)
-	if err != nil || on >= s.cfg.AtOnce {
-		return err
+	for ; err == nil && on < s.cfg.AtOnce; on++ {
+		found, err := s.free(ctx, a, at)
+		if err != nil {
+			return false, err
+		}
+		lots, err := s.lots(ctx, a, found)
+		if err != nil {
+			return false, err
+		}
+		h, c, err := s.paying(ctx, a, lots)
+		if err != nil || len(h.sources) == 0 {
+			return err == nil, err
+		}
+		if err := s.wish(ctx, a, h, c, now); err != nil {
+			return false, err
+		}
 	}
-	all, err := s.lots(ctx, a, found)
-	if err != nil {
-		return err
-	}
-	h, c, err := s.paying(ctx, a, all)
-	if err != nil || len(h.sources) == 0 {
-		return err
-	}
-	return s.wish(ctx, a, h, c, now)
+	return false, err
 }
 
 // paying is what one transfer brings home of what lies there, if each address is to

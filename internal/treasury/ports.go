@@ -33,9 +33,8 @@ type Sweeps interface {
 	Unswept(ctx context.Context, a chain.Asset, n int, now time.Time) ([]Lying, error)
 	// UnsweptAt are all such deposits on some addresses.
 	UnsweptAt(ctx context.Context, a chain.Asset, on []chain.Address, now time.Time) ([]Lying, error)
-	// Wanted are such deposits of orders whose step or refund was put off: it may wait
-	// for them to come home.
-	Wanted(ctx context.Context, a chain.Asset, now time.Time) ([]Lying, error)
+	// Awaited reports whether an order waits for some of an asset to come home.
+	Awaited(ctx context.Context, a chain.Asset) (bool, error)
 	// Sweeping counts the transfers that bring an asset home to an account and are not final.
 	Sweeping(ctx context.Context, a chain.Asset, from chain.Account) (int, error)
 	// Sweep wishes a transfer and marks its deposits, in one transaction. ErrStale if

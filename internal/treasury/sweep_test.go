@@ -18,7 +18,7 @@ import (
 // table is a store of deposits that lie somewhere.
 type table struct {
 	lying    map[chain.Asset][]treasury.Lying
-	wanted   map[chain.Asset][]treasury.Lying // by steps that run
+	awaited  bool // by an order
 	sweeping int
 	halted   map[chain.ID]string
 	err      map[chain.ID]error
@@ -26,9 +26,7 @@ type table struct {
 	wished   []send.Transfer
 }
 
-func (s *table) Wanted(_ context.Context, a chain.Asset, _ time.Time) ([]treasury.Lying, error) {
-	return s.wanted[a], nil
-}
+func (s *table) Awaited(context.Context, chain.Asset) (bool, error) { return s.awaited, nil }
 
 func (s *table) Unswept(_ context.Context, a chain.Asset, n int, _ time.Time) ([]treasury.Lying, error) {
 	all := s.lying[a]
@@ -243,30 +241,29 @@ func TestBringingHomeWithoutLimitsIsRefused(t *testing.T) {
 	}
 }
 
-// What a running step waits for comes home at once, and alone, though it is little; what
-// would not pay for its way does not.
-func TestAStepsDepositIsBroughtHomeAtOnce(t *testing.T) {
+// What an order waits for comes home at once, though it is little, also what was deposited
+// for others; what would not pay for its way does not.
+func TestWhatIsAwaitedIsBroughtHomeAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		wanted []treasury.Lying
-		costs  uint64
-		busy   int
-		want   string
+		name    string
+		lying   []treasury.Lying
+		awaited bool
+		costs   uint64
+		busy    int // of two at once
+		want    string
 	}{
-		{"little", []treasury.Lying{lie(3, 2, 0)}, 1, 0, "[[3]]"},
-		{"two at once", []treasury.Lying{lie(3, 2, 0), lie(4, 5, 0)}, 1, 0, "[[4 3]]"},
-		{"less than it costs", []treasury.Lying{lie(3, 2, 0)}, 3, 0, "[]"},
-		{"as many on their way as may be", []treasury.Lying{lie(3, 2, 0)}, 1, 2, "[]"},
-		{"nothing", nil, 1, 0, "[]"},
+		{"little", []treasury.Lying{lie(3, 2, 0)}, true, 1, 1, "[[3]]"},
+		{"nobody waits", []treasury.Lying{lie(3, 2, 0)}, false, 1, 1, "[]"},
+		{"two at once", []treasury.Lying{lie(4, 5, 0), lie(3, 2, 0)}, true, 1, 1, "[[4 3]]"},
+		{"less than it costs", []treasury.Lying{lie(3, 2, 0)}, true, 3, 1, "[]"},
+		{"as many on their way as may be", []treasury.Lying{lie(3, 2, 0)}, true, 1, 2, "[]"},
+		{"nothing", nil, true, 1, 1, "[]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a := chain.Asset{Chain: "sim:a", Ref: "usd"}
-			s := &table{
-				lying: map[chain.Asset][]treasury.Lying{a: append([]treasury.Lying{lie(1, 20, 0)}, c.wanted...)}, sweeping: c.busy,
-				wanted: map[chain.Asset][]treasury.Lying{a: c.wanted},
-			}
+			s := &table{lying: map[chain.Asset][]treasury.Lying{a: c.lying}, sweeping: c.busy, awaited: c.awaited}
 			w, err := treasury.NewSweeper(sweeping(), treasury.SweepPorts{
 				Store: s, Valuer: par{}, Chains: map[chain.ID]treasury.Coster{a.Chain: tariff{each: c.costs}}, Assets: []chain.Asset{a},
 			})
