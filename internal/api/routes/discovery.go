@@ -168,7 +168,7 @@ func (r Rooms) status(c *api.Call) (any, error) { return r.Status(c.Context()) }
 
 // Status is how the service and its chains are.
 func (r Rooms) Status(ctx context.Context) (wire.Status, error) {
-	out := wire.Status{Status: "ok", AsOf: wire.Time{Time: r.Now()}, Chains: []wire.ChainStatus{}, Bridges: []wire.BridgeStatus{}}
+	out := wire.Status{Status: "ok", AsOf: wire.Time{Time: r.Now()}, Chains: []wire.ChainStatus{}, Bridges: []wire.BridgeHealth{}}
 	for _, one := range r.Atlas.Chains() {
 		h, err := r.Health(ctx, one.ID)
 		if err != nil {
@@ -188,7 +188,7 @@ func (r Rooms) Status(ctx context.Context) (wire.Status, error) {
 		out.Chains = append(out.Chains, w)
 	}
 	for _, b := range r.Desk.Bridges() {
-		w := wire.BridgeStatus{BridgeID: b.ID, Status: "up"}
+		w := wire.BridgeHealth{BridgeID: b.ID, Status: "up"}
 		if !b.Up(ctx) {
 			w.Status, out.Status = "paused", "degraded"
 		}

@@ -88,11 +88,11 @@ type Status struct {
 	Status  string         `json:"status" enum:"ok,degraded" example:"ok"`
 	AsOf    Time           `json:"asOf" example:"2026-01-01T00:00:00.000Z"`
 	Chains  []ChainStatus  `json:"chains"`
-	Bridges []BridgeStatus `json:"bridges"`
+	Bridges []BridgeHealth `json:"bridges"`
 }
 
-// BridgeStatus is how a native bridge is.
-type BridgeStatus struct {
+// BridgeHealth is how a native bridge is.
+type BridgeHealth struct {
 	BridgeID string `json:"bridgeId" example:"base_withdraw"`
 	Status   string `json:"status" enum:"up,paused" example:"up"`
 }
