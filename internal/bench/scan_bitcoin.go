@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/family/bitcoin"
 	"ferry/internal/family/rpc"
+	"ferry/internal/watch"
 )
 
 // Blocks full of other people's transactions: as many and as large as mainnet's of
@@ -51,7 +51,7 @@ func runScanBitcoin(ctx context.Context, o options) error {
 		return err
 	}
 	defer s.server.Close()
-	watched := map[int]*scanSet{}
+	watched := map[int]*watch.AddressSet{}
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		watched[n] = newScanSet(codec, n)
 	}
@@ -77,25 +77,14 @@ func runScanBitcoin(ctx context.Context, o options) error {
 	return nil
 }
 
-// scanSet knows addresses as watch does: by a hash of eight bytes.
-type scanSet struct {
-	seed maphash.Seed
-	set  map[uint64]struct{}
-}
-
 func scanSeed(i int) []byte { return fmt.Appendf(nil, "watched %d", i) }
 
-func newScanSet(codec bitcoin.Codec, n int) *scanSet {
-	s := &scanSet{seed: maphash.MakeSeed(), set: make(map[uint64]struct{}, n)}
+func newScanSet(codec bitcoin.Codec, n int) *watch.AddressSet {
+	s := watch.NewAddressSet()
 	for i := range n {
-		s.set[maphash.String(s.seed, codec.Make(scanSeed(i)).Text())] = struct{}{}
+		s.Add(codec.Make(scanSeed(i)))
 	}
 	return s
-}
-
-func (s *scanSet) Has(a chain.Address) bool {
-	_, ok := s.set[maphash.String(s.seed, a.Text())]
-	return ok
 }
 
 // scanNode answers what a scan asks, as quickly as it can.
@@ -157,7 +146,7 @@ func (s *scanNode) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // ours reads every block once, with an adapter that has seen none of them.
-func (s *scanNode) ours(ctx context.Context, to *scanSet) (int, time.Duration, error) {
+func (s *scanNode) ours(ctx context.Context, to *watch.AddressSet) (int, time.Duration, error) {
 	c, err := bitcoin.New(ctx, bitcoin.Config{
 		ID: scanChain, Network: bitcoin.Regtest, FinalDepth: 1, Nodes: rpc.Config{URLs: []string{s.server.URL}, Need: 1},
 		Noticed: func(bitcoin.Suspect) {},

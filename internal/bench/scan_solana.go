@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/family/rpc"
 	"ferry/internal/family/solana"
+	"ferry/internal/watch"
 )
 
 // Blocks as full as Solana's of a busy day: half of their transactions move SOL, half a
@@ -45,7 +45,7 @@ func runScanSolana(ctx context.Context, o options) error {
 		return err
 	}
 	defer s.server.Close()
-	sets := map[int]solanaSet{}
+	sets := map[int]*watch.AddressSet{}
 	for _, n := range []int{watchedFew, watchedUsual, watchedMany} {
 		sets[n] = newSolanaSet(n)
 	}
@@ -76,24 +76,12 @@ func solanaName(kind string, i int) string {
 	return sol.PublicKey(sum).String()
 }
 
-// solanaSet knows addresses as watch does: by a hash of eight bytes.
-type solanaSet struct {
-	seed maphash.Seed
-	set  map[uint64]struct{}
-}
-
-func newSolanaSet(n int) solanaSet {
-	s := solanaSet{maphash.MakeSeed(), make(map[uint64]struct{}, n)}
+func newSolanaSet(n int) *watch.AddressSet {
+	s := watch.NewAddressSet()
 	for i := range n {
-		s.set[maphash.String(s.seed, solanaName("watched", i))] = struct{}{}
+		s.Add(chain.CanonicalAddress(chain.Solana, solanaName("watched", i)))
 	}
 	return s
-}
-
-// Has reports whether an address is one of them.
-func (s solanaSet) Has(a chain.Address) bool {
-	_, ok := s.set[maphash.String(s.seed, a.Text())]
-	return ok
 }
 
 // solanaNode answers what a scan asks, as quickly as it can.
@@ -203,7 +191,7 @@ func (noSolanaKeys) Address(context.Context, chain.ID, chain.Key) (chain.Address
 }
 
 // ours reads every block once, with an adapter that has seen none of them.
-func (s *solanaNode) ours(ctx context.Context, to solanaSet) (int, time.Duration, error) {
+func (s *solanaNode) ours(ctx context.Context, to *watch.AddressSet) (int, time.Duration, error) {
 	c, err := solana.New(ctx, solana.Config{
 		ID: solanaChain, Genesis: solanaGenesis, Accounts: []chain.Account{"hot"}, MaxPrice: 1, Noticed: func(solana.Suspect) {},
 		Tokens: []solana.Token{{Mint: s.mint, Decimals: 6}}, Pool: rpc.Config{URLs: []string{s.server.URL}, Need: 1},

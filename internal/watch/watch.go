@@ -38,7 +38,7 @@ type Ports struct {
 type Watcher struct {
 	cfg   Config
 	ports Ports
-	mine  *addressSet
+	mine  *AddressSet
 	still still
 }
 
@@ -53,7 +53,7 @@ func New(cfg Config, p Ports) (*Watcher, error) {
 	if deepest := cfg.Tiers[len(cfg.Tiers)-1].Confirmations; cfg.Window < deepest {
 		return nil, fmt.Errorf("chain %s: window of %d blocks is less than the %d confirmations asked for", cfg.Chain, cfg.Window, deepest)
 	}
-	return &Watcher{cfg: cfg, ports: p, mine: newAddressSet()}, nil
+	return &Watcher{cfg: cfg, ports: p, mine: NewAddressSet()}, nil
 }
 
 // Step follows the chain once: it reads the new blocks, judges what is deep
