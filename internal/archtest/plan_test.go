@@ -12,7 +12,7 @@ const (
 	work   = "watch send settle feed access limit market desk office report treasury hooks"
 	below  = words + " " + domain + " " + work
 	// doors are the adapters; only the assembly sees them.
-	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/kyber venue/opbridge venue/uniswap venue/uniswap/amm venue/uniswap/route hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
+	doors = "store family/quorum family/rpc family/sim family/evm family/bitcoin family/solana signer prices venue/cctp venue/contract venue/kyber venue/opbridge venue/uniswap venue/uniswap/amm venue/uniswap/route hooks/post api api/wire api/contract api/routes api/operator api/socket api/live"
 	// helpers exist for tests and never reach the daemon.
 	helpers = "store/storetest store/pgtest family/familytest devnet/devnettest signer/signertest api/contract/contracttest dev/devtest venue/uniswap/ammtest"
 	chains  = "money chain fault order watch send family/quorum family/rpc"
@@ -65,9 +65,10 @@ var plan = map[string]string{
 	"devnet/cctp":       "",
 	"prices":            words + " market",
 	// venues plan and judge; they know neither keys nor orders.
-	"venue/opbridge": words + " quote market",
-	"venue/cctp":     words + " quote market",
-	"venue/kyber":    words + " quote market",
+	"venue/contract": "chain",
+	"venue/opbridge": words + " quote market venue/contract",
+	"venue/cctp":     words + " quote market venue/contract",
+	"venue/kyber":    words + " quote market venue/contract",
 	"hooks/post":     words + " hooks",
 	"api":            below + " api/wire api/contract",
 	"api/wire":       below,
@@ -75,7 +76,7 @@ var plan = map[string]string{
 	"api/routes":     below + " api api/wire",
 	"api/operator":   below + " api/wire",
 	"api/live":       below + " api api/contract api/socket api/wire",
-	"venue/uniswap":  words + " quote market venue/uniswap/amm venue/uniswap/route",
+	"venue/uniswap":  words + " quote market venue/contract venue/uniswap/amm venue/uniswap/route",
 	// amm and route are numbers alone.
 	"venue/uniswap/amm":     "",
 	"venue/uniswap/route":   "venue/uniswap/amm",

@@ -6,15 +6,15 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // protocol is what is called of the contracts, and what they say.
-var protocol = mustABI(`[
+var protocol = contract.Must(`[
 {"type":"function","name":"approve","inputs":[{"type":"address"},{"type":"uint256"}]},
 {"type":"function","name":"allowance","inputs":[{"type":"address"},{"type":"address"}],"outputs":[{"type":"uint256"}]},
 {"type":"function","name":"depositForBurnWithHook","inputs":[{"type":"uint256"},{"type":"uint32"},{"type":"bytes32"},{"type":"address"},{"type":"bytes32"},{"type":"uint256"},{"type":"uint32"},{"type":"bytes"}]},
@@ -35,28 +35,11 @@ var protocol = mustABI(`[
 
 // What contracts say first in a log.
 var (
-	topicTransfer = chain.Word(protocol.Events["Transfer"].ID)
-	topicSent     = chain.Word(protocol.Events["MessageSent"].ID)
-	topicReceived = chain.Word(protocol.Events["MessageReceived"].ID)
-	topicMinted   = chain.Word(protocol.Events["MintAndWithdraw"].ID)
+	topicTransfer = protocol.Topic("Transfer")
+	topicSent     = protocol.Topic("MessageSent")
+	topicReceived = protocol.Topic("MessageReceived")
+	topicMinted   = protocol.Topic("MintAndWithdraw")
 )
-
-func mustABI(text string) abi.ABI {
-	a, err := abi.JSON(strings.NewReader(text))
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return a
-}
-
-// pack is the data of a call; its arguments are ours and always fit.
-func pack(method string, args ...any) []byte {
-	b, err := protocol.Pack(method, args...)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
 
 // unpack reads what is in a log beside its topics.
 func unpack(event string, l chain.Log) ([]any, error) {
@@ -75,7 +58,7 @@ func said(l chain.Log, by chain.Address, topic chain.Word, topics int) bool {
 // ask calls a contract that answers one value.
 func ask[T any](ctx context.Context, c Chain, at chain.Address, method string, args ...any) (T, error) {
 	var none T
-	raw, err := c.View(ctx, at, pack(method, args...))
+	raw, err := c.View(ctx, at, protocol.Data(method, args...))
 	if err != nil {
 		return none, fmt.Errorf("%s of %s: %w", method, at.Text(), err)
 	}
@@ -112,15 +95,15 @@ var everything = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewI
 // it takes no more than our own burns say; an allowance for each burn would be
 // overwritten by the next one that runs beside it.
 func approveData(messenger chain.Address) []byte {
-	return pack("approve", toCommon(messenger), everything)
+	return protocol.Data("approve", toCommon(messenger), everything)
 }
 
 func burnData(b Bridge, from, to Domain) []byte {
-	return pack("depositForBurnWithHook", toBig(b.Amount), to.Number, [32]byte(addressWord(b.Recipient)), toCommon(from.tokenAt()),
+	return protocol.Data("depositForBurnWithHook", toBig(b.Amount), to.Number, [32]byte(addressWord(b.Recipient)), toCommon(from.tokenAt()),
 		[32]byte{}, toBig(b.MaxFee), uint32(Standard), b.Tag[:])
 }
 
-func mintData(a Attested) []byte { return pack("receiveMessage", a.Message, a.Attestation) }
+func mintData(a Attested) []byte { return protocol.Data("receiveMessage", a.Message, a.Attestation) }
 
 // burned is what a call of ours burns: not ok if it is none.
 func burned(data []byte) (b Bridge, ok bool) {

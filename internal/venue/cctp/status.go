@@ -64,7 +64,7 @@ func (v *Venue) Approve(b Bridge) (Calldata, error) {
 	if err != nil {
 		return Calldata{}, err
 	}
-	return Calldata{b.From, from.tokenAt(), pack("approve", toCommon(from.Messenger), toBig(b.Amount))}, nil
+	return Calldata{b.From, from.tokenAt(), protocol.Data("approve", toCommon(from.Messenger), toBig(b.Amount))}, nil
 }
 
 // Burn is what burns the amount of a bridge for its recipient on the other side.

@@ -6,19 +6,19 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // swapSignature is the router's one method that is called.
 const swapSignature = "swap((address,address,bytes,(address,address,address[],uint256[],address[],uint256[],address,uint256,uint256,uint256,bytes),bytes))"
 
 // protocol is what is called of the router and of tokens, and what they say.
-var protocol = mustABI(`[
+var protocol = contract.Must(`[
 {"type":"function","name":"allowance","inputs":[{"type":"address"},{"type":"address"}]},
 {"type":"function","name":"approve","inputs":[{"type":"address"},{"type":"uint256"}]},
 {"type":"function","name":"swap","inputs":[{"name":"execution","type":"tuple","components":[
@@ -36,8 +36,8 @@ var protocol = mustABI(`[
 
 // What contracts say first in a log.
 var (
-	topicTransfer = chain.Word(protocol.Events["Transfer"].ID)
-	topicSwapped  = chain.Word(protocol.Events["Swapped"].ID)
+	topicTransfer = protocol.Topic("Transfer")
+	topicSwapped  = protocol.Topic("Swapped")
 )
 
 // coin is what the router calls the chain's own coin.
@@ -63,23 +63,6 @@ type description struct {
 	Permit                         []byte
 }
 
-func mustABI(text string) abi.ABI {
-	a, err := abi.JSON(strings.NewReader(text))
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return a
-}
-
-// pack is the data of a call; its arguments are ours and always fit.
-func pack(method string, args ...any) []byte {
-	b, err := protocol.Pack(method, args...)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 // word reads an answer or a log that is one number.
 func word(b []byte) (money.Amount, error) {
 	if len(b) != 32 {
@@ -101,7 +84,7 @@ func tokenOf(a chain.Asset) (common.Address, bool) {
 func toCommon(a chain.Address) (common.Address, error) {
 	b, err := hex.DecodeString(strings.TrimPrefix(a.Text(), "0x"))
 	at := common.BytesToAddress(b)
-	if err != nil || a.Family() != chain.EVM || fromCommon(at) != a || at == (common.Address{}) {
+	if err != nil || a.Family() != chain.EVM || contract.Address(at) != a || at == (common.Address{}) {
 		return common.Address{}, fmt.Errorf("%q is no EVM address", a.Text())
 	}
 	return at, nil
@@ -109,10 +92,6 @@ func toCommon(a chain.Address) (common.Address, error) {
 
 // known is toCommon of an address that New has read.
 func known(a chain.Address) common.Address { return common.HexToAddress(a.Text()) }
-
-func fromCommon(a common.Address) chain.Address {
-	return chain.CanonicalAddress(chain.EVM, "0x"+hex.EncodeToString(a[:]))
-}
 
 // toAmount is a number of 256 bits at most, as the ABI has them.
 func toAmount(n *big.Int) money.Amount { return money.MustParse(n.String()) }

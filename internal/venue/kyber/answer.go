@@ -16,6 +16,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // Codes of the service with which it says that it has no way: none found, the amount is
@@ -177,7 +178,7 @@ func plain(v any) ([]byte, error) {
 }
 
 // text is an address as the service writes it.
-func text(a common.Address) string { return fromCommon(a).Text() }
+func text(a common.Address) string { return contract.Address(a).Text() }
 
 // is reports whether a text is that address, however it is written.
 func is(s string, a common.Address) bool { return strings.EqualFold(s, text(a)) }

@@ -11,6 +11,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // Flags of a description. The router itself reads the lower ones, of which each would
@@ -61,18 +62,18 @@ func (v *Venue) judge(data []byte, w wanted) error {
 		return fmt.Errorf("%w: "+format, append([]any{errCall}, args...)...)
 	}
 	switch {
-	case !slices.Contains(v.cfg.Executors, fromCommon(e.CallTarget)):
-		return bad("it is run by %s, which is not one of the executors that are configured", fromCommon(e.CallTarget).Text())
+	case !slices.Contains(v.cfg.Executors, contract.Address(e.CallTarget)):
+		return bad("it is run by %s, which is not one of the executors that are configured", contract.Address(e.CallTarget).Text())
 	case e.ApproveTarget != common.Address{}:
-		return bad("it lets %s take what is ours", fromCommon(e.ApproveTarget).Text())
+		return bad("it lets %s take what is ours", contract.Address(e.ApproveTarget).Text())
 	case len(e.TargetData) == 0:
 		return bad("it has no way in it")
 	case d.SrcToken != w.src || d.DstToken != w.dst:
-		return bad("it exchanges %s for %s", fromCommon(d.SrcToken).Text(), fromCommon(d.DstToken).Text())
+		return bad("it exchanges %s for %s", contract.Address(d.SrcToken).Text(), contract.Address(d.DstToken).Text())
 	case d.Amount.Cmp(in) != 0:
 		return bad("it takes %s and not %s", d.Amount, in)
 	case d.DstReceiver != v.own:
-		return bad("it gives to %s", fromCommon(d.DstReceiver).Text())
+		return bad("it gives to %s", contract.Address(d.DstReceiver).Text())
 	case len(d.FeeReceivers) != 0 || len(d.FeeAmounts) != 0:
 		return bad("it pays a fee to somebody")
 	case len(d.Permit) != 0:
@@ -113,8 +114,8 @@ func sources(d *description, in *big.Int, coins bool) error {
 // approve lets the router take so much of a token.
 func (v *Venue) approve(token common.Address, amount money.Amount) chain.Call {
 	return chain.Call{
-		Chain: v.cfg.Chain, From: hot, To: fromCommon(token), Asset: v.cfg.Chain.Native(),
-		Data: pack("approve", known(v.cfg.Router), toBig(amount)),
+		Chain: v.cfg.Chain, From: hot, To: contract.Address(token), Asset: v.cfg.Chain.Native(),
+		Data: protocol.Data("approve", known(v.cfg.Router), toBig(amount)),
 	}
 }
 
@@ -126,17 +127,17 @@ func (c Config) Contracts() []chain.Contract {
 		Own:       []string{"0.3.6"},
 		Only: map[string][]chain.Address{
 			"0.0": c.Executors,
-			"0.1": {fromCommon(common.Address{})},
+			"0.1": {contract.Address(common.Address{})},
 		},
 		Token:  "0.3.0",
-		Coin:   fromCommon(coin),
+		Coin:   contract.Address(coin),
 		Amount: "0.3.7",
 		Empty:  []string{"0.3.4", "0.3.5", "0.3.10"},
 		Few:    map[string][]uint64{"0.3.9": {0, executorFlag}},
 	}}}}
 	for _, a := range c.Assets {
 		if at, ok := tokenOf(a); ok && !a.IsNative() {
-			all = append(all, chain.Contract{Address: fromCommon(at), Methods: []chain.Method{
+			all = append(all, chain.Contract{Address: contract.Address(at), Methods: []chain.Method{
 				{Signature: "approve(address,uint256)", Only: map[string][]chain.Address{"0": {c.Router}}},
 			}})
 		}

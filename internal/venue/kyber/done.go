@@ -11,6 +11,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/venue/contract"
 )
 
 // done reads from the receipt of a swap what really moved.
@@ -27,14 +28,14 @@ func (v *Venue) done(ctx context.Context, r *run, c *quote.Sent) (quote.Move, er
 	}
 	in, out := got.Value, money.Amount{}
 	if !r.step.In.IsNative() {
-		if in, err = flow(got.Logs, fromCommon(r.in), 1, v.own); err != nil {
+		if in, err = flow(got.Logs, contract.Address(r.in), 1, v.own); err != nil {
 			return nil, fmt.Errorf("kyber: receipt of %s: %w", c.Tx, err)
 		}
 	}
 	if r.step.Out.IsNative() {
 		out, err = v.coinsOut(r, got.Logs)
 	} else {
-		out, err = flow(got.Logs, fromCommon(r.out), 2, v.own)
+		out, err = flow(got.Logs, contract.Address(r.out), 2, v.own)
 	}
 	switch {
 	case err != nil:

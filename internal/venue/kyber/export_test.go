@@ -16,13 +16,13 @@ type (
 var Coin = coin
 
 // PackSwap writes a call of the router.
-func PackSwap(e Execution) []byte { return pack("swap", e) }
+func PackSwap(e Execution) []byte { return protocol.Data("swap", e) }
 
 // ReadSwap reads one.
 func ReadSwap(data []byte) (Execution, error) { return readSwap(data) }
 
 // PackApprove writes an approval.
-func PackApprove(who common.Address, n *big.Int) []byte { return pack("approve", who, n) }
+func PackApprove(who common.Address, n *big.Int) []byte { return protocol.Data("approve", who, n) }
 
 // ToCommon is an address as contracts have it.
 var ToCommon = known

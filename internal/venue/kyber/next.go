@@ -11,6 +11,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/venue/contract"
 )
 
 // maxTries is how often an approval is asked for again when it does not last. A swap may
@@ -82,7 +83,7 @@ func (v *Venue) read(s quote.Step, known quote.Progress) (r run, err error) {
 		switch {
 		case c.Call.Chain == v.cfg.Chain && c.Call.To == v.cfg.Router:
 			r.swaps = append(r.swaps, c)
-		case c.Call.Chain == v.cfg.Chain && !s.In.IsNative() && c.Call.To == fromCommon(r.in):
+		case c.Call.Chain == v.cfg.Chain && !s.In.IsNative() && c.Call.To == contract.Address(r.in):
 			r.approved++
 		default:
 			return r, fmt.Errorf("kyber: a call to %s on %s is not its own", c.Call.To.Text(), c.Call.Chain)
@@ -170,7 +171,7 @@ func (v *Venue) slippage(out, least money.Amount) (int64, error) {
 // allow asks for an approval where the router may not take enough; nil is that it may.
 // Some tokens want to hear nothing before they allow anything new.
 func (v *Venue) allow(ctx context.Context, r *run) (quote.Move, error) {
-	said, err := v.chain.View(ctx, fromCommon(r.in), pack("allowance", v.own, known(v.cfg.Router)))
+	said, err := v.chain.View(ctx, contract.Address(r.in), protocol.Data("allowance", v.own, known(v.cfg.Router)))
 	if err != nil {
 		return nil, fmt.Errorf("kyber: allowance: %w", err)
 	}

@@ -2,7 +2,6 @@ package opbridge
 
 import (
 	_ "embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -22,8 +21,6 @@ import (
 //go:embed abi.json
 var abiFile []byte
 
-type contract = abi.ABI
-
 var (
 	portalABI    = mustABI("portal")
 	portal2ABI   = mustABI("portal2")
@@ -39,7 +36,7 @@ var (
 	linksABI     = mustABI("links")
 )
 
-func mustABI(name string) contract {
+func mustABI(name string) abi.ABI {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(abiFile, &all); err != nil {
 		panic(err) // it is part of the program
@@ -49,10 +46,6 @@ func mustABI(name string) contract {
 		panic(fmt.Errorf("abi of %s: %w", name, err))
 	}
 	return c
-}
-
-func canonical(a common.Address) chain.Address {
-	return chain.CanonicalAddress(chain.EVM, "0x"+hex.EncodeToString(a[:]))
 }
 
 // address reads an address of the house; none is an error.

@@ -7,6 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 
 	"ferry/internal/chain"
+	"ferry/internal/venue/contract"
 )
 
 // errTransfer: a transfer is not whole.
@@ -43,7 +44,7 @@ func (b *Bridge) Approval(t Transfer) (chain.Call, error) {
 		return chain.Call{}, err
 	}
 	data, err := tokenABI.Pack("approve", b.bridge, toBig(t.Amount))
-	return chain.Call{Chain: b.cfg.Below, To: canonical(token), Asset: b.asset(t, b.cfg.Below), Amount: t.Amount, Data: data}, err
+	return chain.Call{Chain: b.cfg.Below, To: contract.Address(token), Asset: b.asset(t, b.cfg.Below), Amount: t.Amount, Data: data}, err
 }
 
 // Deposit begins a transfer below.
@@ -52,7 +53,7 @@ func (b *Bridge) Deposit(t Transfer) (chain.Call, error) {
 	if err != nil {
 		return chain.Call{}, err
 	}
-	c := chain.Call{Chain: b.cfg.Below, To: canonical(b.bridge), Asset: b.asset(t, b.cfg.Below), Amount: t.Amount}
+	c := chain.Call{Chain: b.cfg.Below, To: contract.Address(b.bridge), Asset: b.asset(t, b.cfg.Below), Amount: t.Amount}
 	if t.Token.IsZero() {
 		c.Data, err = bridgeABI.Pack("depositETHTo", to, b.cfg.Gas, []byte{})
 	} else {
@@ -67,7 +68,7 @@ func (b *Bridge) Withdraw(t Transfer) (chain.Call, error) {
 	if err != nil {
 		return chain.Call{}, err
 	}
-	c := chain.Call{Chain: b.cfg.Above, To: canonical(bridgeAbove), Asset: b.asset(t, b.cfg.Above), Amount: t.Amount}
+	c := chain.Call{Chain: b.cfg.Above, To: contract.Address(bridgeAbove), Asset: b.asset(t, b.cfg.Above), Amount: t.Amount}
 	if t.Token.IsZero() {
 		c.Data, err = bridge2ABI.Pack("bridgeETHTo", to, b.cfg.Gas, []byte{})
 	} else {
@@ -78,5 +79,5 @@ func (b *Bridge) Withdraw(t Transfer) (chain.Call, error) {
 
 // plain is a call of the portal by which nothing leaves a wallet.
 func (b *Bridge) plain(data []byte) chain.Call {
-	return chain.Call{Chain: b.cfg.Below, To: canonical(b.portal), Asset: b.cfg.Below.Native(), Data: data}
+	return chain.Call{Chain: b.cfg.Below, To: contract.Address(b.portal), Asset: b.cfg.Below.Native(), Data: data}
 }

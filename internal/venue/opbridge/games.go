@@ -235,7 +235,7 @@ func (g *games) fair(ctx context.Context, at chain.Block, game common.Address) (
 }
 
 // times asks a contract for moments and spans.
-func (g *games) times(ctx context.Context, at chain.Block, c contract, of common.Address, methods ...string) ([]int64, error) {
+func (g *games) times(ctx context.Context, at chain.Block, c abi.ABI, of common.Address, methods ...string) ([]int64, error) {
 	out := make([]int64, len(methods))
 	for i, m := range methods {
 		v, err := g.ask.ask(ctx, at, c, of, m)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
+
+	"ferry/internal/venue/contract"
 )
 
 // relay is a message between the messengers of the two chains.
@@ -61,13 +63,13 @@ func carried(r relay, up bool) (Transfer, bool) {
 	switch m.Name {
 	case "finalizeBridgeETH":
 		amount := v[2].(*big.Int)
-		return Transfer{From: canonical(v[0].(common.Address)), To: canonical(v[1].(common.Address)), Amount: toAmount(amount)},
+		return Transfer{From: contract.Address(v[0].(common.Address)), To: contract.Address(v[1].(common.Address)), Amount: toAmount(amount)},
 			amount.Cmp(r.Value) == 0
 	case "finalizeBridgeERC20":
-		local, remote := canonical(v[0].(common.Address)), canonical(v[1].(common.Address))
+		local, remote := contract.Address(v[0].(common.Address)), contract.Address(v[1].(common.Address))
 		t := Transfer{
 			Token: local, Twin: remote,
-			From: canonical(v[2].(common.Address)), To: canonical(v[3].(common.Address)), Amount: toAmount(v[4].(*big.Int)),
+			From: contract.Address(v[2].(common.Address)), To: contract.Address(v[3].(common.Address)), Amount: toAmount(v[4].(*big.Int)),
 		}
 		if up {
 			t.Token, t.Twin = remote, local

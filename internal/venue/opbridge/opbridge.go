@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // Config is where a rollup's contracts stand on the chain below. Above they stand where
@@ -208,13 +210,13 @@ func (b *Bridge) asset(t Transfer, on chain.ID) chain.Asset {
 type asker struct{ below Below }
 
 // ask asks a contract in the state of a block, and reads how many values the method has.
-func (a asker) ask(ctx context.Context, at chain.Block, c contract, to common.Address, method string, args ...any) ([]any, error) {
+func (a asker) ask(ctx context.Context, at chain.Block, c abi.ABI, to common.Address, method string, args ...any) ([]any, error) {
 	return ask(ctx, a.below, at, question{c, to, method, args})
 }
 
 // question is a question to a contract.
 type question struct {
-	c      contract
+	c      abi.ABI
 	to     common.Address
 	method string
 	args   []any
@@ -225,7 +227,7 @@ func ask(ctx context.Context, on Below, at chain.Block, q question) ([]any, erro
 	if err != nil {
 		return nil, err
 	}
-	answer, err := on.ViewAt(ctx, canonical(q.to), data, at)
+	answer, err := on.ViewAt(ctx, contract.Address(q.to), data, at)
 	if err != nil {
 		return nil, fmt.Errorf("%s of %s: %w", q.method, q.to, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // final is the receipt of a transaction that landed for good and went well.
@@ -28,7 +29,7 @@ func final(ctx context.Context, on Below, tx chain.TxID) (chain.Receipt, error) 
 
 // said reports whether a log is an event of a contract, with so many topics.
 func said(l chain.Log, by common.Address, e abi.Event, topics int) bool {
-	return l.Address == canonical(by) && len(l.Topics) == topics && common.Hash(l.Topics[0]) == e.ID
+	return l.Address == contract.Address(by) && len(l.Topics) == topics && common.Hash(l.Topics[0]) == e.ID
 }
 
 // outcome is what became of a message where it arrived.
@@ -82,7 +83,7 @@ func paidOut(l chain.Log, at route, t Transfer) (money.Amount, bool) {
 			local, remote = t.Twin, t.Token
 		}
 		v, err := token.Inputs.NonIndexed().Unpack(l.Data)
-		if err != nil || topic(l, 1) != local || topic(l, 2) != remote || canonical(v[0].(common.Address)) != t.To {
+		if err != nil || topic(l, 1) != local || topic(l, 2) != remote || contract.Address(v[0].(common.Address)) != t.To {
 			return money.Amount{}, false
 		}
 		return toAmount(v[1].(*big.Int)), true
@@ -91,4 +92,6 @@ func paidOut(l chain.Log, at route, t Transfer) (money.Amount, bool) {
 }
 
 // topic is an address among the topics of a log.
-func topic(l chain.Log, i int) chain.Address { return canonical(common.BytesToAddress(l.Topics[i][:])) }
+func topic(l chain.Log, i int) chain.Address {
+	return contract.Address(common.BytesToAddress(l.Topics[i][:]))
+}

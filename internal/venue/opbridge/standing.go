@@ -11,6 +11,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"ferry/internal/chain"
+	"ferry/internal/venue/contract"
 )
 
 // Stage is how far a withdrawal is.
@@ -106,7 +107,7 @@ func (b *Bridge) where(ctx context.Context, w Withdrawal) (Standing, error) {
 	if p != nil {
 		s := Standing{Stage: WaitingToFinalize, ReadyAt: p.ready}
 		if p.prover != (common.Address{}) {
-			s.Prover = canonical(p.prover)
+			s.Prover = contract.Address(p.prover)
 		}
 		// A block that is made now is later than the tip.
 		if !p.held && !head.Tip.Time.Before(p.ready) {
@@ -175,7 +176,7 @@ func (b *Bridge) holds(ctx context.Context, at chain.Block, w Withdrawal, c clai
 	if !ok {
 		return chain.Proof{}, ErrNoOutput
 	}
-	p, err := b.above.Proof(ctx, canonical(passerAbove), w.slot(), c.height)
+	p, err := b.above.Proof(ctx, contract.Address(passerAbove), w.slot(), c.height)
 	if err != nil {
 		return chain.Proof{}, err
 	}
@@ -198,7 +199,7 @@ func (r root) hash() common.Hash {
 
 // truth reports whether what was told of the rollup is what our nodes have.
 func (b *Bridge) truth(ctx context.Context, c claim) (bool, error) {
-	p, err := b.above.Proof(ctx, canonical(passerAbove), chain.Word{}, c.height)
+	p, err := b.above.Proof(ctx, contract.Address(passerAbove), chain.Word{}, c.height)
 	if err != nil {
 		return false, err
 	}

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/accounts/abi"
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 )
 
 // protocol is what is called of the contracts, and what they say.
-var protocol = mustABI(`[
+var protocol = contract.Must(`[
 {"type":"function","name":"WETH9","inputs":[]},
 {"type":"function","name":"factory","inputs":[]},
 {"type":"function","name":"factoryV2","inputs":[]},
@@ -48,34 +48,15 @@ var protocol = mustABI(`[
 // What contracts say first in a log. Flashes, collected fees and what the protocol takes
 // change nothing that a quote depends on.
 var (
-	topicSync     = topic("Sync")
-	topicInit     = topic("Initialize")
-	topicSwap     = topic("Swap")
-	topicMint     = topic("Mint")
-	topicBurn     = topic("Burn")
-	topicTransfer = topic("Transfer")
-	topicDeposit  = topic("Deposit")
-	topicWithdraw = topic("Withdrawal")
+	topicSync     = protocol.Topic("Sync")
+	topicInit     = protocol.Topic("Initialize")
+	topicSwap     = protocol.Topic("Swap")
+	topicMint     = protocol.Topic("Mint")
+	topicBurn     = protocol.Topic("Burn")
+	topicTransfer = protocol.Topic("Transfer")
+	topicDeposit  = protocol.Topic("Deposit")
+	topicWithdraw = protocol.Topic("Withdrawal")
 )
-
-func topic(event string) chain.Word { return chain.Word(protocol.Events[event].ID) }
-
-func mustABI(text string) abi.ABI {
-	a, err := abi.JSON(strings.NewReader(text))
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return a
-}
-
-// pack is the data of a call; its arguments are ours and always fit.
-func pack(method string, args ...any) []byte {
-	b, err := protocol.Pack(method, args...)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
 
 // words reads an answer that must have so many words.
 func words(b []byte, n int) ([]uint256.Int, error) {
@@ -102,10 +83,6 @@ func toCommon(a chain.Address) (common.Address, error) {
 
 // known is toCommon of an address that New has read.
 func known(a chain.Address) common.Address { return common.HexToAddress(a.Text()) }
-
-func fromCommon(a common.Address) chain.Address {
-	return chain.CanonicalAddress(chain.EVM, "0x"+hex.EncodeToString(a[:]))
-}
 
 func fromAmount(a money.Amount) (x uint256.Int) {
 	_ = x.SetFromDecimal(a.String()) // it always fits: both have 256 bits

@@ -13,6 +13,7 @@ import (
 	"ferry/internal/fault"
 	"ferry/internal/market"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 	"ferry/internal/venue/uniswap/route"
 )
 
@@ -35,7 +36,7 @@ func (v *Venue) token(a chain.Asset) (at common.Address, number int, ok bool) {
 		at = known(v.cfg.Wrapped)
 	} else {
 		var err error
-		if at, err = toCommon(chain.CanonicalAddress(chain.EVM, a.Ref)); err != nil || a.Ref != fromCommon(at).Text() {
+		if at, err = toCommon(chain.CanonicalAddress(chain.EVM, a.Ref)); err != nil || a.Ref != contract.Address(at).Text() {
 			return at, 0, false
 		}
 	}

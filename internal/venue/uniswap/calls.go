@@ -8,6 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common/math"
 
 	"ferry/internal/chain"
+	"ferry/internal/venue/contract"
 )
 
 // routerItself is what the router takes for its own address.
@@ -35,14 +36,14 @@ func (s *swap) data() []byte {
 	}
 	switch {
 	case s.coinOut:
-		calls = append(calls, pack("unwrapWETH9", s.least, s.own))
+		calls = append(calls, protocol.Data("unwrapWETH9", s.least, s.own))
 	case s.collected:
-		calls = append(calls, pack("sweepToken", s.out, s.least, s.own))
+		calls = append(calls, protocol.Data("sweepToken", s.out, s.least, s.own))
 	}
 	if s.coinIn { // what a pool did not take must not stay with the router
-		calls = append(calls, pack("refundETH"))
+		calls = append(calls, protocol.Data("refundETH"))
 	}
-	return pack("multicall", big.NewInt(s.until.Unix()), calls)
+	return protocol.Data("multicall", big.NewInt(s.until.Unix()), calls)
 }
 
 // exactInput is what the router calls its argument; the names are the router's.
@@ -70,13 +71,13 @@ func (s *swap) leg(l *leg) (calls [][]byte) {
 			for _, h := range l.hops[at:end] {
 				way = append(way, h.to)
 			}
-			calls = append(calls, pack("swapExactTokensForTokens", amount, least, way, to))
+			calls = append(calls, protocol.Data("swapExactTokensForTokens", amount, least, way, to))
 		} else {
 			path := append([]byte(nil), from[:]...)
 			for _, h := range l.hops[at:end] {
 				path = append(append(path, byte(h.fee>>16), byte(h.fee>>8), byte(h.fee)), h.to[:]...)
 			}
-			calls = append(calls, pack("exactInput", exactInput{path, to, amount, least}))
+			calls = append(calls, protocol.Data("exactInput", exactInput{path, to, amount, least}))
 		}
 		from, amount, at = l.hops[end-1].to, new(big.Int), end
 	}
@@ -91,14 +92,14 @@ func (v *Venue) approve(token common.Address, all bool) chain.Call {
 		amount = math.MaxBig256
 	}
 	return chain.Call{
-		Chain: v.cfg.Chain, From: hot, To: fromCommon(token), Asset: v.cfg.Chain.Native(),
-		Data: pack("approve", known(v.cfg.Router), amount),
+		Chain: v.cfg.Chain, From: hot, To: contract.Address(token), Asset: v.cfg.Chain.Native(),
+		Data: protocol.Data("approve", known(v.cfg.Router), amount),
 	}
 }
 
 // Contracts are what the signer must let the account call for a venue of these settings.
 func (c Config) Contracts() []chain.Contract {
-	itself := []chain.Address{fromCommon(routerItself)}
+	itself := []chain.Address{contract.Address(routerItself)}
 	all := []chain.Contract{{Address: c.Router, Methods: []chain.Method{
 		{Signature: "multicall(uint256,bytes[])", Inner: "1"},
 		{Signature: "exactInput((bytes,address,uint256,uint256))", Own: []string{"0.1"}, Also: itself, Amount: "0.2"},

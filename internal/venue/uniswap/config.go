@@ -12,6 +12,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/market"
+	"ferry/internal/venue/contract"
 )
 
 // Name is the venue's in steps.
@@ -172,7 +173,7 @@ func (v *Venue) notice(at common.Address, text string, err error) {
 	if v.cfg.Noticed != nil {
 		n := Notice{Chain: v.cfg.Chain, Text: text, Err: err}
 		if at != (common.Address{}) {
-			n.Pool = fromCommon(at)
+			n.Pool = contract.Address(at)
 		}
 		v.cfg.Noticed(n)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ferry/internal/chain"
+	"ferry/internal/venue/contract"
 )
 
 // Differences are the pools that are not kept as their contracts say in the same block.
@@ -32,7 +33,7 @@ func (v *Venue) Spoil() chain.Address {
 			w.states[i] = state{pool: &p}
 			v.turn = i - 1
 			v.remember(newWorld(v, w.block, w.states, &w))
-			return fromCommon(v.pools[i].at)
+			return contract.Address(v.pools[i].at)
 		}
 	}
 	panic("there is no pool of version 3")

@@ -11,6 +11,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/venue/contract"
 	"ferry/internal/venue/uniswap/route"
 )
 
@@ -109,7 +110,7 @@ func (v *Venue) advance(ctx context.Context, tip chain.Block) (*world, error) {
 	q := chain.LogQuery{From: from.block.Height + 1, To: tip.Height, Topics: topics}
 	if len(v.pools) <= named {
 		for _, p := range v.pools {
-			q.Addresses = append(q.Addresses, fromCommon(p.at))
+			q.Addresses = append(q.Addresses, contract.Address(p.at))
 		}
 	}
 	logs, err := v.chain.Logs(ctx, q)
@@ -159,7 +160,7 @@ func (v *Venue) ancestor(ctx context.Context, tip chain.Block) (*world, error) {
 func (v *Venue) follow(ctx context.Context, from *world, tip chain.Block, logs []chain.Log) (*world, error) {
 	at := make(map[chain.Address]int, len(v.pools))
 	for i, p := range v.pools {
-		at[fromCommon(p.at)] = i
+		at[contract.Address(p.at)] = i
 	}
 	states := slices.Clone(from.states)
 	lost := map[int]error{}

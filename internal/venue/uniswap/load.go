@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ferry/internal/chain"
+	"ferry/internal/venue/contract"
 	"ferry/internal/venue/uniswap/amm"
 )
 
@@ -33,7 +34,7 @@ func (v *Venue) ask(ctx context.Context, at chain.Block, all []view) ([][]byte, 
 		g.SetLimit(atOnce)
 		for i, q := range all {
 			g.Go(func() (err error) {
-				out[i], err = v.chain.ViewAt(ctx, fromCommon(q.to), q.data, at)
+				out[i], err = v.chain.ViewAt(ctx, contract.Address(q.to), q.data, at)
 				return err
 			})
 		}
@@ -58,7 +59,7 @@ func (v *Venue) askMany(ctx context.Context, at chain.Block, part []view, out []
 	for i, q := range part {
 		calls[i] = call{q.to, false, q.data}
 	}
-	said, err := v.chain.ViewAt(ctx, v.cfg.Multicall, pack("aggregate3", calls), at)
+	said, err := v.chain.ViewAt(ctx, v.cfg.Multicall, protocol.Data("aggregate3", calls), at)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (v *Venue) askMany(ctx context.Context, at chain.Block, part []view, out []
 // are left out when they were not named.
 func (v *Venue) find(ctx context.Context, at chain.Block) error {
 	router := known(v.cfg.Router)
-	said, err := v.ask(ctx, at, []view{{router, pack("factoryV2")}, {router, pack("factory")}})
+	said, err := v.ask(ctx, at, []view{{router, protocol.Data("factoryV2")}, {router, protocol.Data("factory")}})
 	if err != nil {
 		return fmt.Errorf("factories of the router: %w", err)
 	}
@@ -101,9 +102,9 @@ func (v *Venue) find(ctx context.Context, at chain.Block) error {
 	var asks []view
 	var asked []place
 	for _, p := range v.pools {
-		q := view{factories[1], pack("getPool", known(p.Zero), known(p.One), big.NewInt(int64(p.Fee)))}
+		q := view{factories[1], protocol.Data("getPool", known(p.Zero), known(p.One), big.NewInt(int64(p.Fee)))}
 		if p.Version == 2 {
-			q = view{factories[0], pack("getPair", known(p.Zero), known(p.One))}
+			q = view{factories[0], protocol.Data("getPair", known(p.Zero), known(p.One))}
 		}
 		switch { // the routers of many rollups know no factory of version 2
 		case q.to != (common.Address{}):
@@ -153,7 +154,7 @@ func (v *Venue) Check(ctx context.Context) error {
 		return fmt.Errorf("uniswap on %s: %w", v.cfg.Chain, err)
 	}
 	router := known(v.cfg.Router)
-	said, err := v.ask(ctx, head.Tip, []view{{router, pack("WETH9")}, {router, pack("factory")}, {router, pack("factoryV2")}})
+	said, err := v.ask(ctx, head.Tip, []view{{router, protocol.Data("WETH9")}, {router, protocol.Data("factory")}, {router, protocol.Data("factoryV2")}})
 	if err != nil {
 		return fmt.Errorf("uniswap on %s: %w: %w", v.cfg.Chain, ErrRouter, err)
 	}
@@ -186,7 +187,7 @@ func (v *Venue) load(ctx context.Context, p *place, at chain.Block) (state, erro
 
 func (v *Venue) loadBare(ctx context.Context, p *place, at chain.Block) (state, error) {
 	if p.Version == 2 {
-		said, err := v.ask(ctx, at, []view{{p.at, pack("getReserves")}})
+		said, err := v.ask(ctx, at, []view{{p.at, protocol.Data("getReserves")}})
 		if err != nil {
 			return state{}, err
 		}
@@ -196,7 +197,7 @@ func (v *Venue) loadBare(ctx context.Context, p *place, at chain.Block) (state, 
 		}
 		return state{pair: &amm.Pair{Zero: w[0], One: w[1], Keep: 997, Of: 1000}}, nil
 	}
-	said, err := v.ask(ctx, at, []view{{p.at, pack("slot0")}, {p.at, pack("liquidity")}, {p.at, pack("tickSpacing")}})
+	said, err := v.ask(ctx, at, []view{{p.at, protocol.Data("slot0")}, {p.at, protocol.Data("liquidity")}, {p.at, protocol.Data("tickSpacing")}})
 	if err != nil {
 		return state{}, err
 	}
@@ -227,7 +228,7 @@ func (v *Venue) loadTicks(ctx context.Context, p *place, pool *amm.Pool, at chai
 	}
 	var asks []view
 	for w := first; w <= last; w++ {
-		asks = append(asks, view{p.at, pack("tickBitmap", int16(w))}) //nolint:gosec // as the contract has it
+		asks = append(asks, view{p.at, protocol.Data("tickBitmap", int16(w))}) //nolint:gosec // as the contract has it
 	}
 	said, err := v.ask(ctx, at, asks)
 	if err != nil {
@@ -248,7 +249,7 @@ func (v *Venue) loadTicks(ctx context.Context, p *place, pool *amm.Pool, at chai
 	}
 	asks = asks[:0]
 	for _, t := range ticks {
-		asks = append(asks, view{p.at, pack("ticks", big.NewInt(int64(t)))})
+		asks = append(asks, view{p.at, protocol.Data("ticks", big.NewInt(int64(t)))})
 	}
 	if said, err = v.ask(ctx, at, asks); err != nil {
 		return err

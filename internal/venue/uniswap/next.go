@@ -11,6 +11,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/venue/contract"
 )
 
 // maxTries is how often an approval is asked for again, when it does not last.
@@ -73,7 +74,7 @@ func (v *Venue) read(s quote.Step, known quote.Progress) (r run, open bool, err 
 		switch {
 		case c.Call.Chain == v.cfg.Chain && c.Call.To == v.cfg.Router:
 			r.swaps = append(r.swaps, c)
-		case c.Call.Chain == v.cfg.Chain && c.Call.To == fromCommon(r.in):
+		case c.Call.Chain == v.cfg.Chain && c.Call.To == contract.Address(r.in):
 			if c.Fate == chain.Final || c.Fate == chain.Reverted {
 				r.approved++
 			}
@@ -134,7 +135,7 @@ func (v *Venue) begin(ctx context.Context, r *run) (quote.Move, error) {
 
 // allow asks for an approval where the router may not take enough; nil is that it may.
 func (v *Venue) allow(ctx context.Context, r *run, in *uint256.Int) (quote.Move, error) {
-	said, err := v.chain.View(ctx, fromCommon(r.in), pack("allowance", known(v.cfg.Own), known(v.cfg.Router)))
+	said, err := v.chain.View(ctx, contract.Address(r.in), protocol.Data("allowance", known(v.cfg.Own), known(v.cfg.Router)))
 	if err != nil {
 		return nil, fmt.Errorf("uniswap: allowance: %w", err)
 	}
@@ -184,7 +185,7 @@ func (v *Venue) moved(r *run, logs []chain.Log) (in, out money.Amount, err error
 	if r.step.In.IsNative() {
 		in, err = sum(logs, wrapped, topicDeposit, 1, router)
 	} else {
-		in, err = flow(logs, fromCommon(r.in), 1, own)
+		in, err = flow(logs, contract.Address(r.in), 1, own)
 	}
 	if err != nil {
 		return in, out, err
@@ -192,7 +193,7 @@ func (v *Venue) moved(r *run, logs []chain.Log) (in, out money.Amount, err error
 	if r.step.Out.IsNative() {
 		out, err = sum(logs, wrapped, topicWithdraw, 1, router)
 	} else {
-		out, err = flow(logs, fromCommon(r.out), 2, own)
+		out, err = flow(logs, contract.Address(r.out), 2, own)
 	}
 	return in, out, err
 }

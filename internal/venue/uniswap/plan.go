@@ -7,6 +7,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
+	"ferry/internal/venue/contract"
 )
 
 // plan is what a step carries: the ways, and how much of what is given goes by each.
@@ -55,7 +56,7 @@ func decode(b []byte) (p plan, err error) {
 	if len(b) < 1+common.AddressLength || b[0] != planVersion {
 		return p, errPlan
 	}
-	p.token = fromCommon(common.BytesToAddress(b[1 : 1+common.AddressLength]))
+	p.token = contract.Address(common.BytesToAddress(b[1 : 1+common.AddressLength]))
 	for b = b[1+common.AddressLength:]; len(b) > 0; {
 		if len(b) < 2 {
 			return p, errPlan
