@@ -41,18 +41,24 @@ func (r *real) junk(t *testing.T, slug string) chain.Asset {
 	return chain.Asset{Chain: id, Ref: out.Address}
 }
 
+// stands has a chain make no blocks, until what it gives back is called.
+func (w *trade) stands(on node) (goesOn func()) {
+	every := func(ms int) {
+		w.t.Helper()
+		if err := on.on.Do(w.t.Context(), "auto", fields{"everyMs": ms}, nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	every(0)
+	return func() { every(on.auto["everyMs"]) }
+}
+
 // reorganised has the chain go back behind the deposit while it is not final: the
 // order is paid once all the same.
 func reorganised(w *trade) {
-	t, on := w.t, nodeOf(w.Network.grounds[w.order.Quote.Give.Chain])
-	still := func(everyMs int) {
-		t.Helper()
-		if err := on.on.Do(t.Context(), "auto", fields{"everyMs": everyMs}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	still(0) // the chain stands, so that the payment is in its newest block
-	defer still(on.auto["everyMs"])
+	t := w.t
+	goesOn := w.stands(nodeOf(w.Network.grounds[w.order.Quote.Give.Chain])) // so that the payment is in the newest block
+	defer goesOn()
 	deposit := w.real.on[w.from.slug].Codec.Show(w.order.DepositTo)
 	came := w.pay(100)
 	if err := w.Network.Mine(t.Context(), w.from.slug, 1); err != nil {
@@ -80,7 +86,7 @@ func reorganised(w *trade) {
 	if got := w.Network.has(t, w.order.Quote.Give, deposit); !got.IsZero() {
 		t.Fatalf("the chain went back, and %s is there", got)
 	}
-	still(on.auto["everyMs"])
+	goesOn()
 	o := w.until("completed")
 	w.arrived(o, "delivery", w.to, w.toAddr)
 	if len(o.Payouts) != 1 || o.Actual.DepositedAmount != came.String() {

@@ -195,15 +195,9 @@ func (r *real) refusesCalls(t *testing.T) {
 // reorganisedCall has the chain go back behind the payment while it is not final: the
 // order is paid once all the same.
 func reorganisedCall(w *trade) {
-	t, on := w.t, nodeOf(w.Network.grounds[w.order.Quote.Give.Chain])
-	still := func(everyMs int) {
-		t.Helper()
-		if err := on.on.Do(t.Context(), "auto", fields{"everyMs": everyMs}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	still(0) // the chain stands, so that the payment is in its newest block
-	defer still(on.auto["everyMs"])
+	t := w.t
+	goesOn := w.stands(nodeOf(w.Network.grounds[w.order.Quote.Give.Chain])) // so that the payment is in the newest block
+	defer goesOn()
 	came := w.pay(100)
 	if err := w.Network.Mine(t.Context(), w.from.slug, 1); err != nil {
 		t.Fatal(err)
@@ -213,7 +207,7 @@ func reorganisedCall(w *trade) {
 		t.Fatal(err)
 	}
 	w.until("awaiting_deposit")
-	still(on.auto["everyMs"])
+	goesOn()
 	o := w.until("completed")
 	w.arrived(o, "delivery", w.to, w.toAddr)
 	if len(o.Payouts) != 1 || o.Actual.DepositedAmount != came.String() {

@@ -1,22 +1,12 @@
 package dev
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"ferry/internal/chain"
-	"ferry/internal/devnet/devnettest"
 	"ferry/internal/order"
 	"ferry/internal/store"
 )
@@ -48,7 +38,10 @@ func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 	const most = 60
 	killed := map[string]int{}
 	for lives := 0; ; lives++ {
-		ids = slices.DeleteFunc(ids, func(id string) bool { return r.over(t, s, id) })
+		ids = slices.DeleteFunc(ids, func(id string) bool {
+			o, _ := s.stored(t, id)
+			return o.State.Finished()
+		})
 		if len(ids) == 0 {
 			break
 		}
@@ -61,7 +54,7 @@ func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 				id = other
 			}
 		}
-		r.dieOver(t, s, id, failpoint{moveStep, random.IntN(3) > 0})
+		s.die(t, failpoint{moveStep, random.IntN(3) > 0}, id)
 		killed[id]++
 	}
 	if len(killed) != 3 {
@@ -92,55 +85,23 @@ func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 	t.Logf("kills by order: %v", killed)
 }
 
-// over reports whether an order has ended, while no service runs.
-func (r *real) over(t *testing.T, s stage, id string) bool {
+// stored reads what is stored of an order, while no service runs.
+func (s stage) stored(t *testing.T, id string) (o order.Order, events []string) {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(s.dir, "dev.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	o, err := db.Order(t.Context(), order.ID(id))
+	if o, err = db.Order(t.Context(), order.ID(id)); err != nil {
+		t.Fatal(err)
+	}
+	all, err := db.OrderEvents(t.Context(), order.ID(id), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o.State.Finished()
-}
-
-// history is what became of an order so far, while no service runs.
-func (r *real) history(t *testing.T, s stage, id string) (all []string) {
-	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + filepath.Join(s.dir, "dev.db")})
-	if err != nil {
-		t.Fatal(err)
+	for _, e := range all {
+		events = append(events, fmt.Sprintf("%s %s→%s", e.Key, e.From, e.To))
 	}
-	defer db.Close()
-	events, err := db.OrderEvents(t.Context(), order.ID(id), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range events {
-		all = append(all, fmt.Sprintf("%s %s→%s", e.Key, e.From, e.To))
-	}
-	return all
-}
-
-// dieOver starts a service that dies at the order's next move, and of nothing else.
-func (r *real) dieOver(t *testing.T, s stage, id string, at failpoint) {
-	t.Helper()
-	text, err := json.Marshal(&trap{At: at, Transfer: id, Control: devnettest.Host(t).Control(), Dir: s.dir, Prefix: s.prefix, Only: s.only})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	var said, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), trapEnv+"="+string(text)), &said, &stderr
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || strings.TrimSpace(said.String()) != at.String() {
-		t.Log(r.history(t, s, id))
-		t.Fatalf("the service of %s did not die %s, but said %q: %v\n%s", id, at, &said, err, tail(stderr.String(), 4000))
-	}
+	return o, events
 }

@@ -2,6 +2,7 @@ package dev
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -78,7 +79,7 @@ func cutAll(t *testing.T, s stage, cuts []cut, pair [2]place) {
 			percent = 60
 		}
 		c.trade.pay(percent)
-		die(t, s, c)
+		s.die(t, c.at, c.trade.id+"/"+string(c.purpose))
 	}
 	r = s.begin(t)
 	var fees money.Amount
@@ -94,26 +95,32 @@ func cutAll(t *testing.T, s stage, cuts []cut, pair [2]place) {
 	t.Logf("%d kills", len(cuts))
 }
 
-// die starts a service and waits until it dies of its trap, and of nothing else.
-func die(t *testing.T, s stage, c cut) {
+// die starts a service and waits until it dies of its trap, and of nothing else. What the
+// trap is for is an order, or one of its transfers.
+func (s stage) die(t *testing.T, at failpoint, of string) {
 	t.Helper()
-	text, err := json.Marshal(&trap{
-		At: c.at, Transfer: c.trade.id + "/" + string(c.purpose), Control: devnettest.Host(t).Control(), Dir: s.dir, Prefix: s.prefix, Only: s.only,
-	})
+	text, err := json.Marshal(&trap{At: at, Transfer: of, Control: devnettest.Host(t).Control(), Dir: s.dir, Prefix: s.prefix, Only: s.only})
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), dieWithin)
+	defer cancel()
 	var said, stderr bytes.Buffer
 	began := time.Now()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), trapEnv+"="+string(text)), &said, &stderr
 	err = cmd.Run()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || strings.TrimSpace(said.String()) != c.at.String() {
-		t.Fatalf("the service did not die %s of the %s, but said %q: %v\n%s", c.at, c.purpose, &said, err, tail(stderr.String(), 4000))
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL || strings.TrimSpace(said.String()) != at.String() {
+		id, _, _ := strings.Cut(of, "/")
+		_, events := s.stored(t, id)
+		t.Fatalf("the service did not die %s of %s, but said %q: %v\n%v\n%s", at, of, &said, err, events, tail(stderr.String(), 4000))
 	}
-	t.Logf("died %s of the %s in %s", c.at, c.purpose, time.Since(began).Round(time.Millisecond))
+	t.Logf("died %s of %s in %s", at, of, time.Since(began).Round(time.Millisecond))
 }
+
+// dieWithin is how long a service may take to come to its trap.
+const dieWithin = 2 * time.Minute
 
 // look holds the nodes to what one order must have paid in the end: once. It adds up the fees.
 func (c cut) look(t *testing.T, r *real, fees money.Amount) money.Amount {
