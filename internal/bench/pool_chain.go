@@ -145,7 +145,7 @@ func (c *poolChain) Receipt(_ context.Context, tx chain.TxID) (chain.Receipt, er
 // Cost implements uniswap.Chain: six cents.
 func (c *poolChain) Cost(context.Context, chain.Call) (money.Amount, error) {
 	n := ammtest.Whole(0.06 * quotedUnit / c.world.Worth[0])
-	return money.MustParse(n.Dec()), nil
+	return money.FromWords(n), nil
 }
 
 // View implements uniswap.Chain.

@@ -76,6 +76,12 @@ func clip(s string) string {
 	return s
 }
 
+// FromWords makes an amount of a number of 256 bits, its lowest 64 first.
+func FromWords(words [4]uint64) Amount { return Amount{words} }
+
+// Words is the amount as a number of 256 bits, its lowest 64 first.
+func (a Amount) Words() [4]uint64 { return a.v }
+
 // Uint64 is the amount as a machine number, if it fits.
 func (a Amount) Uint64() (n uint64, fits bool) { return a.v.Uint64(), a.v.IsUint64() }
 

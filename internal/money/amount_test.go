@@ -478,3 +478,18 @@ func FuzzParseDecimal(f *testing.F) {
 		}
 	})
 }
+
+func TestWordsAreTheSameNumber(t *testing.T) {
+	r := seeded(t)
+	for range 1000 {
+		a := random(r)
+		n := new(big.Int)
+		words := a.Words()
+		for i := len(words) - 1; i >= 0; i-- {
+			n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(words[i]))
+		}
+		if n.Cmp(toBig(t, a)) != 0 || money.FromWords(words) != a {
+			t.Fatalf("%s has the words %x", a, words)
+		}
+	}
+}

@@ -77,10 +77,11 @@ func canonical(a common.Address) chain.Address {
 }
 
 func toInt(a money.Amount) *uint256.Int {
-	return uint256.MustFromDecimal(a.String()) // an amount has at most 256 bits
+	n := uint256.Int(a.Words())
+	return &n
 }
 
-func toAmount(v *uint256.Int) money.Amount { return money.MustParse(v.Dec()) }
+func toAmount(v *uint256.Int) money.Amount { return money.FromWords(*v) }
 
 // isHash reports whether a text is a hash as nodes write it.
 func isHash(s string) bool {

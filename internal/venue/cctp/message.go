@@ -118,10 +118,11 @@ func amountAt(b []byte, at int) money.Amount {
 func amountWord(a money.Amount) chain.Word { return chain.Word(toInt(a).Bytes32()) }
 
 func toInt(a money.Amount) *uint256.Int {
-	return uint256.MustFromDecimal(a.String()) // an amount has at most 256 bits
+	n := uint256.Int(a.Words())
+	return &n
 }
 
-func toAmount(v *uint256.Int) money.Amount { return money.MustParse(v.Dec()) }
+func toAmount(v *uint256.Int) money.Amount { return money.FromWords(*v) }
 
 func toCommon(a chain.Address) common.Address { return common.HexToAddress(a.Text()) }
 

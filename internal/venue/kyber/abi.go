@@ -97,7 +97,6 @@ func known(a chain.Address) common.Address { return common.HexToAddress(a.Text()
 func toAmount(n *big.Int) money.Amount { return money.MustParse(n.String()) }
 
 func toBig(a money.Amount) *big.Int {
-	var x uint256.Int
-	_ = x.SetFromDecimal(a.String()) // it always fits: both have 256 bits
-	return x.ToBig()
+	n := uint256.Int(a.Words())
+	return n.ToBig()
 }

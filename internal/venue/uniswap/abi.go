@@ -84,9 +84,6 @@ func toCommon(a chain.Address) (common.Address, error) {
 // known is toCommon of an address that New has read.
 func known(a chain.Address) common.Address { return common.HexToAddress(a.Text()) }
 
-func fromAmount(a money.Amount) (x uint256.Int) {
-	_ = x.SetFromDecimal(a.String()) // it always fits: both have 256 bits
-	return x
-}
+func fromAmount(a money.Amount) uint256.Int { return a.Words() }
 
-func toAmount(x *uint256.Int) money.Amount { return money.MustParse(x.Dec()) }
+func toAmount(x *uint256.Int) money.Amount { return money.FromWords(*x) }

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
 	"ferry/internal/fault"
 	"ferry/internal/market"
 	"ferry/internal/money"
-	"ferry/internal/venue/contract"
 	"ferry/internal/venue/uniswap/route"
 )
 
@@ -28,27 +26,22 @@ const (
 
 // token is the number of an asset's token; the chain's own coin is traded as its wrapped
 // token.
-func (v *Venue) token(a chain.Asset) (at common.Address, number int, ok bool) {
-	if a.Chain != v.cfg.Chain {
-		return at, 0, false
+func (v *Venue) token(a chain.Asset) (number int, ok bool) {
+	switch {
+	case a.Chain != v.cfg.Chain:
+		return 0, false
+	case a.IsNative():
+		return v.coin, v.coin >= 0
 	}
-	if a.IsNative() {
-		at = known(v.cfg.Wrapped)
-	} else {
-		var err error
-		if at, err = toCommon(chain.CanonicalAddress(chain.EVM, a.Ref)); err != nil || a.Ref != contract.Address(at).Text() {
-			return at, 0, false
-		}
-	}
-	number, ok = v.tokens[at]
-	return at, number, ok
+	number, ok = v.refs[a.Ref]
+	return number, ok
 }
 
 // Best implements market.Pools: the best way through the pools as they stand, out of
 // memory.
 func (v *Venue) Best(_ context.Context, a market.PoolAsk) (market.PoolDeal, error) {
-	_, in, known := v.token(a.Give)
-	_, out, listed := v.token(a.Get)
+	in, known := v.token(a.Give)
+	out, listed := v.token(a.Get)
 	if !known || !listed || in == out {
 		return market.PoolDeal{}, market.ErrNoPool
 	}
@@ -57,10 +50,10 @@ func (v *Venue) Best(_ context.Context, a market.PoolAsk) (market.PoolDeal, erro
 		return market.PoolDeal{}, fault.New(fault.Unavailable, "pair_unavailable", "Pools of this chain are not up to date. Try again in a moment.")
 	}
 	ask := route.Ask{In: in, Out: out, ExactIn: a.Side == market.From, Amount: fromAmount(a.Amount)}
-	ask.Hop, ask.Way = v.gasIn(w, &ask)
+	ask.Hop, ask.Way = w.gasIn(&ask)
 	f, err := w.graph.Find(&ask)
 	if errors.Is(err, route.ErrNone) {
-		if w.graph.Rate(in, out) == 0 {
+		if w.graph.Rates(in)[out] == 0 {
 			return market.PoolDeal{}, market.ErrNoPool
 		}
 		return market.PoolDeal{}, fault.New(fault.Unprocessable, "insufficient_liquidity", "Pools have not enough for this amount; ask for less.")
@@ -74,17 +67,17 @@ func (v *Venue) Best(_ context.Context, a market.PoolAsk) (market.PoolDeal, erro
 // deal is what was found, for whoever asked.
 func (v *Venue) deal(w *world, in int, f *route.Found) (market.PoolDeal, error) {
 	d := market.PoolDeal{In: toAmount(&f.In), Out: toAmount(&f.Out)}
-	p := plan{token: v.cfg.Tokens[in]}
+	p := plan{token: v.list[in], legs: make([]leg, 0, len(f.Ways))}
 	hops := 0
 	for _, way := range f.Ways {
-		l := leg{amount: way.In}
+		l := leg{amount: way.In, hops: make([]hop, 0, len(way.Hops))}
 		for _, h := range way.Hops {
 			pool := &v.pools[w.index[h.Pool]]
-			to := pool.Zero
+			to := pool.zero
 			if h.Down {
-				to = pool.One
+				to = pool.one
 			}
-			l.hops = append(l.hops, hop{fee: pool.Fee, to: known(to)})
+			l.hops = append(l.hops, hop{fee: pool.Fee, to: v.list[to]})
 		}
 		hops += len(l.hops)
 		p.legs = append(p.legs, l)
@@ -100,23 +93,26 @@ func (v *Venue) deal(w *world, in int, f *route.Found) (market.PoolDeal, error) 
 
 // gasIn is what a pool and a way more cost in what is not fixed, about: which ways are
 // chosen depends on it, and no amount.
-func (v *Venue) gasIn(w *world, a *route.Ask) (hop, way uint256.Int) {
-	coin, traded := v.tokens[known(v.cfg.Wrapped)]
-	if !traded {
-		return hop, way
-	}
+func (w *world) gasIn(a *route.Ask) (hop, way uint256.Int) {
 	to := a.Out
 	if !a.ExactIn {
 		to = a.In
 	}
-	rate := w.worth(coin, to)
-	return float(w.gas * gasHop * rate), float(w.gas * gasWay * rate)
+	rate := w.coins[to]
+	return weight(w.gas * gasHop * rate), weight(w.gas * gasWay * rate)
 }
 
-// float is a number that only weighs: what does not fit is left out.
-func float(x float64) (n uint256.Int) {
-	if x >= 1 && x < math.MaxInt64 {
-		n.SetUint64(uint64(x))
+// weight is a number that only weighs, as a whole one. It is never so large that some of
+// them are too large together.
+func weight(x float64) (n uint256.Int) {
+	const digits, most = 53, 200 // bits
+	if !(x >= 1) {
+		return n
 	}
-	return n
+	part, bits := math.Frexp(min(x, 1<<most))
+	n.SetUint64(uint64(part * (1 << digits)))
+	if bits < digits {
+		return *n.Rsh(&n, uint(digits-bits)) //nolint:gosec // above zero
+	}
+	return *n.Lsh(&n, uint(bits-digits)) //nolint:gosec // above zero
 }

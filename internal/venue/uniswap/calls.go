@@ -56,7 +56,7 @@ type exactInput struct {
 // leg is one way: a call for each run of pools of one version. Those after the first
 // spend all that the router got from the one before, which it takes from nothing said.
 func (s *swap) leg(l *leg) (calls [][]byte) {
-	from, amount := known(s.plan.token), l.amount.ToBig()
+	from, amount := s.plan.token, l.amount.ToBig()
 	for at := 0; at < len(l.hops); {
 		end := at + 1
 		for end < len(l.hops) && (l.hops[end].fee == 0) == (l.hops[at].fee == 0) {

@@ -64,6 +64,9 @@ type Venue struct {
 	cfg    Config
 	chain  Chain
 	tokens map[common.Address]int
+	list   []common.Address // of them
+	refs   map[string]int   // by how assets name them
+	coin   int              // the wrapped coin's; below zero where it is not traded
 	now    atomic.Pointer[world]
 
 	mu    sync.Mutex // one that follows the chain at a time
@@ -96,7 +99,7 @@ func New(cfg Config, c Chain) (*Venue, error) {
 	case cfg.MaxAge <= 0 || cfg.Poll <= 0 || cfg.Check <= 0 || cfg.Patience <= 0:
 		return bad("say how old a state may be, how often to look and to check, and how long a swap may take; zero never means always")
 	}
-	v := &Venue{cfg: cfg, chain: c, tokens: map[common.Address]int{}}
+	v := &Venue{cfg: cfg, chain: c, tokens: map[common.Address]int{}, refs: map[string]int{}, coin: -1}
 	for _, t := range cfg.Tokens {
 		at, err := toCommon(t)
 		if err != nil {
@@ -105,12 +108,16 @@ func New(cfg Config, c Chain) (*Venue, error) {
 		if _, twice := v.tokens[at]; twice {
 			return bad("token " + t.Text() + " is named twice")
 		}
-		v.tokens[at] = len(v.tokens)
+		v.tokens[at], v.refs[contract.Address(at).Text()] = len(v.list), len(v.list)
+		v.list = append(v.list, at)
 	}
 	for _, a := range []chain.Address{cfg.Own, cfg.Router, cfg.Wrapped} {
 		if _, err := toCommon(a); err != nil {
 			return bad(err.Error())
 		}
+	}
+	if n, traded := v.tokens[known(cfg.Wrapped)]; traded {
+		v.coin = n
 	}
 	wanted := cfg.Pools
 	if len(wanted) == 0 {

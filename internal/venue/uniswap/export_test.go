@@ -39,5 +39,8 @@ func (v *Venue) Spoil() chain.Address {
 	panic("there is no pool of version 3")
 }
 
+// Weight is what a number weighs.
+var Weight = weight
+
 // Pools is how many are kept.
 func (v *Venue) Pools() int { return len(v.pools) }

@@ -57,12 +57,12 @@ func (v *Venue) Next(ctx context.Context, s quote.Step, known quote.Progress) (q
 // read sorts the calls of a step by what they are.
 func (v *Venue) read(s quote.Step, known quote.Progress) (r run, open bool, err error) {
 	r = run{step: s, known: known}
-	var ok, fit bool
-	r.in, _, ok = v.token(s.In)
-	r.out, _, fit = v.token(s.Out)
-	if s.Venue != Name || !ok || !fit || r.in == r.out {
+	in, ok := v.token(s.In)
+	out, fit := v.token(s.Out)
+	if s.Venue != Name || !ok || !fit || in == out {
 		return r, false, fmt.Errorf("uniswap: a step of %s from %s to %s is not its own", s.Venue, s.In, s.Out)
 	}
+	r.in, r.out = v.list[in], v.list[out]
 	if r.plan, err = decode(s.Plan); err != nil {
 		return r, false, err
 	}
@@ -88,7 +88,7 @@ func (v *Venue) read(s quote.Step, known quote.Progress) (r run, open bool, err 
 // held holds a plan to its step: it leads from the one token to the other by tokens that
 // are listed.
 func (v *Venue) held(r *run) error {
-	if known(r.plan.token) != r.in {
+	if r.plan.token != r.in {
 		return errPlan
 	}
 	for _, l := range r.plan.legs {

@@ -5,14 +5,11 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
-
-	"ferry/internal/chain"
-	"ferry/internal/venue/contract"
 )
 
 // plan is what a step carries: the ways, and how much of what is given goes by each.
 type plan struct {
-	token chain.Address // that is paid in
+	token common.Address // that is paid in
 	legs  []leg
 }
 
@@ -39,11 +36,11 @@ var errPlan = errors.New("uniswap: a plan that it did not make")
 
 // encode is a version, the token, and of each way its amount and its hops.
 func (p *plan) encode() []byte {
-	from := known(p.token)
-	b := append([]byte{planVersion}, from[:]...)
+	b := make([]byte, 0, 1+common.AddressLength+len(p.legs)*(2+32+maxHops*hopBytes))
+	b = append(append(b, planVersion), p.token[:]...)
 	for _, l := range p.legs {
-		amount := l.amount.Bytes()
-		b = append(append(b, byte(len(amount)), byte(len(l.hops))), amount...)
+		amount, size := l.amount.Bytes32(), l.amount.ByteLen()
+		b = append(append(b, byte(size), byte(len(l.hops))), amount[32-size:]...)
 		for _, h := range l.hops {
 			b = append(append(b, byte(h.fee>>16), byte(h.fee>>8), byte(h.fee)), h.to[:]...)
 		}
@@ -56,7 +53,7 @@ func decode(b []byte) (p plan, err error) {
 	if len(b) < 1+common.AddressLength || b[0] != planVersion {
 		return p, errPlan
 	}
-	p.token = contract.Address(common.BytesToAddress(b[1 : 1+common.AddressLength]))
+	p.token = common.BytesToAddress(b[1 : 1+common.AddressLength])
 	for b = b[1+common.AddressLength:]; len(b) > 0; {
 		if len(b) < 2 {
 			return p, errPlan

@@ -1,8 +1,6 @@
 package uniswap
 
 import (
-	"math"
-	"sync/atomic"
 	"time"
 
 	"ferry/internal/chain"
@@ -16,8 +14,8 @@ type world struct {
 	live   []lively
 	index  []int // of the graph's pools, their places here
 	graph  *route.Graph
-	coins  []atomic.Uint64 // by token, the bits of what a unit of the coin is worth; zero while nobody asked
-	gas    float64         // what a unit of gas costs, in smallest units of the chain's coin, about
+	coins  []float64 // by token, what a unit of the coin is worth, about; zero is unknown
+	gas    float64   // what a unit of gas costs, in smallest units of the chain's coin, about
 }
 
 // lively is a pool made ready for routes, kept while its state is the same.
@@ -45,7 +43,10 @@ func newWorld(v *Venue, block chain.Block, states []state, before *world) *world
 		}
 	}
 	w.graph = route.New(len(v.tokens), ready)
-	w.coins = make([]atomic.Uint64, len(v.tokens))
+	w.coins = make([]float64, len(v.tokens))
+	if v.coin >= 0 {
+		w.coins = w.graph.Rates(v.coin)
+	}
 	return w
 }
 
@@ -53,19 +54,6 @@ func newWorld(v *Venue, block chain.Block, states []state, before *world) *world
 func (v *Venue) Fresh(now time.Time) bool {
 	w := v.now.Load()
 	return w != nil && !w.old(now, v.cfg.MaxAge)
-}
-
-// worth is what a unit of the chain's coin is worth in a token, about.
-func (w *world) worth(coin, token int) float64 {
-	if coin == token {
-		return 1
-	}
-	if bits := w.coins[token].Load(); bits != 0 {
-		return math.Float64frombits(bits)
-	}
-	rate := w.graph.Rate(coin, token)
-	w.coins[token].Store(math.Float64bits(rate))
-	return rate
 }
 
 // old reports whether a world is too old to be quoted from.

@@ -42,11 +42,10 @@ func (g *Graph) Find(a *Ask) (Found, error) {
 // split compares ways and splits over them.
 func (g *Graph) split(a *Ask, j job) (Found, error) {
 	w := borrow(len(g.from))
-	defer works.Put(w)
+	defer w.giveBack()
 	w.mark(g.from[a.Out], g)
-	sp := splitter{job: j}
-	var cands [most]track
-	sp.cands = cands[:0]
+	sp := &w.split
+	sp.reset(j)
 	for _, part := range looks {
 		sp.look(a, w, look{part: part, most: kept})
 	}
@@ -55,13 +54,19 @@ func (g *Graph) split(a *Ask, j job) (Found, error) {
 	}
 	sp.greedy(a, w)
 	top := sp.best()
-	// The best ways of all may crowd out what would go well beside them.
-	if n := len(sp.cands); top[0].n < maxWays {
-		if sp.look(a, w, look{part: looks[len(looks)-1], most: kept, ban: &top[0]}); len(sp.cands) > n {
-			top = sp.best()
-		}
+	// The best ways of all may crowd out what would go well beside them, and so may each
+	// of those that can not take all.
+	n := len(sp.cands)
+	if top[0].n < maxWays {
+		sp.look(a, w, look{part: looks[len(looks)-1], most: kept, ban: &top[0]})
 	}
-	return g.settle(a, &sp, top)
+	if math.IsInf(top[2].worth, -1) {
+		sp.besideEach(a, w)
+	}
+	if len(sp.cands) > n {
+		top = sp.best()
+	}
+	return g.settle(a, sp, top)
 }
 
 // look is one look for ways.
@@ -83,7 +88,7 @@ func (s *splitter) look(a *Ask, w *work, l look) {
 	}
 	f.run(w)
 	for i := range min(f.n, l.most) {
-		if !known(s.cands, &f.best[i]) {
+		if len(s.cands) < most && !known(s.cands, &f.best[i]) {
 			s.cands = append(s.cands, f.best[i])
 		}
 	}

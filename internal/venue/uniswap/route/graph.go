@@ -2,6 +2,7 @@ package route
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -118,24 +119,24 @@ func Float(x *uint256.Int) float64 {
 	return ((float64(x[3])*word+float64(x[2]))*word+float64(x[1]))*word + float64(x[0])
 }
 
-// Rate is about what a unit of one token is worth in another, by the deepest pools that
-// lead there in one hop or two; zero is that none do.
-func (g *Graph) Rate(in, out int) float64 {
-	deep, rate := 0.0, 0.0
-	for i, a := range g.from[in] {
-		if int(a.to) == out {
-			return a.rate
-		}
-		if i >= breadth {
-			continue
-		}
-		next := g.from[a.to]
-		for _, b := range next[:min(len(next), breadth)] {
-			// As deep as the thinner of both, in what is paid in.
-			if depth := min(a.depth, b.depth/a.rate); int(b.to) == out && depth > deep {
-				deep, rate = depth, a.rate*b.rate
+// Rates are about what a unit of a token is worth in each of the others, by the deepest
+// pools that lead there; zero is that none do in as many hops as a way has.
+func (g *Graph) Rates(in int) []float64 {
+	rates, depths := make([]float64, len(g.from)), make([]float64, len(g.from))
+	rates[in], depths[in] = 1, math.Inf(1)
+	changed := []int{in}
+	for hops := 0; hops < maxHops && len(changed) > 0; hops++ {
+		var next []int
+		for _, at := range changed {
+			for _, h := range g.from[at] {
+				// As deep as the thinnest so far, in what is paid in.
+				if depth := min(depths[at], h.depth/rates[at]); depth > depths[h.to] {
+					rates[h.to], depths[h.to] = rates[at]*h.rate, depth
+					next = append(next, int(h.to))
+				}
 			}
 		}
+		changed = next
 	}
-	return rate
+	return rates
 }

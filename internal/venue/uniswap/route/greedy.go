@@ -131,12 +131,31 @@ func (s *splitter) uses(x *set, pool int32) bool {
 	return false
 }
 
-// beside looks for ways that share no pool with a set, and adds the best.
-func (s *splitter) beside(a *Ask, w *work, x *set) {
+// besideEach looks for ways that take what each of those leaves that can take most of an
+// amount, where none can take all of it.
+func (s *splitter) besideEach(a *Ask, w *work) {
+	s.begin()
+	ones := make([]set, 0, beam)
+	for i := range s.cands {
+		ones = keep(ones, s.fill(set{mask: 1 << i, ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
+	}
+	for i := range ones[:min(len(ones), kept/2)] {
+		left := float64(grid-ones[i].given()) / grid
+		s.look(a, w, look{part: left, ban: s.banned(&ones[i]), most: kept})
+	}
+	s.begin()
+}
+
+func (s *splitter) banned(x *set) *plan {
 	ban := plan{n: x.n}
 	for k := range x.n {
 		ban.ways[k].track = s.cands[x.ways[k]]
 	}
-	s.look(a, w, look{part: 1.0 / grid, ban: &ban, most: extra})
+	return &ban
+}
+
+// beside looks for ways that share no pool with a set, and adds the best.
+func (s *splitter) beside(a *Ask, w *work, x *set) {
+	s.look(a, w, look{part: 1.0 / grid, ban: s.banned(x), most: extra})
 	s.begin()
 }

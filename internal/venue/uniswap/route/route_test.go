@@ -134,9 +134,20 @@ func atLeast(got, want *big.Int, billionths int64) bool {
 
 func TestRandomSmallWorldsAreSplitAsWellAsByTryingAll(t *testing.T) {
 	t.Parallel()
-	r := seed(t)
+	asWellAsByTryingAll(t, seed(t), small)
+}
+
+// Where no way takes all of an amount alone, what goes well beside one may be worth little
+// for a small part.
+func TestWhatNoWayTakesAloneIsSplitAsWell(t *testing.T) {
+	t.Parallel()
+	asWellAsByTryingAll(t, rand.New(rand.NewPCG(13495259316196784208, 1)), 150)
+}
+
+func asWellAsByTryingAll(t *testing.T, r *rand.Rand, worlds int) {
+	t.Helper()
 	asked := 0
-	for range small {
+	for range worlds {
 		w := newWorld(t, r, 3+r.IntN(3), 4+r.IntN(5), 2)
 		a := w.Ask(0, 1+r.IntN(len(w.Worth)-1), r.IntN(2) == 0, 1e18*float64(uint64(1)<<r.IntN(18)))
 		paths := w.paths(a.In, a.Out)
@@ -157,8 +168,8 @@ func TestRandomSmallWorldsAreSplitAsWellAsByTryingAll(t *testing.T) {
 		}
 		check(t, w, a, &f)
 	}
-	if asked < small/2 {
-		t.Errorf("only %d of %d worlds had a way", asked, small)
+	if asked < worlds/2 {
+		t.Errorf("only %d of %d worlds had a way", asked, worlds)
 	}
 }
 
@@ -249,6 +260,39 @@ func TestAnAskThatHasNoAnswerIsRefused(t *testing.T) {
 		if f, err := w.Graph.Find(a); !errors.Is(err, route.ErrNone) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
+	}
+}
+
+// What a coin is worth is known in every token to which a way leads: what pools cost is
+// counted in it.
+func TestRatesAreKnownWhereverAWayLeads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, seed(t), 40, 60, 3)
+	far := 0
+	for in := range 3 {
+		for out, rate := range w.Graph.Rates(in) {
+			paths := w.paths(in, out)
+			short := false
+			for _, p := range paths {
+				short = short || len(p.hops) < 3
+			}
+			if len(paths) > 0 && !short {
+				far++
+			}
+			switch off := rate * w.Worth[out] / w.Worth[in]; {
+			case in == out:
+				if rate != 1 {
+					t.Errorf("token %d is worth %g of itself", in, rate)
+				}
+			case len(paths) == 0 && rate != 0:
+				t.Errorf("from %d to %d: a rate of %g, and there is no way", in, out, rate)
+			case len(paths) > 0 && (off < 0.8 || off > 1.25):
+				t.Errorf("from %d to %d: %g of its worth in %d ways", in, out, off, len(paths))
+			}
+		}
+	}
+	if far == 0 {
+		t.Error("no token is three hops away")
 	}
 }
 

@@ -47,7 +47,7 @@ func (g *Graph) Forget() {
 // read looks at the same ways as a search does.
 func (s *scope) read(g *Graph, in, out int32) {
 	w := borrow(len(g.from))
-	defer works.Put(w)
+	defer w.giveBack()
 	w.mark(g.from[out], g)
 	from := g.from[in]
 	for _, h := range from {
@@ -129,7 +129,7 @@ func (s *scope) add(hops ...half) {
 }
 
 // plain is the best way for an amount, where it is certain that no other is better and
-// that no split is: what another way could win is less than its gas.
+// that no split is: what other ways could win is less than their gas.
 func (s *job) plain(a *Ask) (t *track, ok bool) {
 	if s.hop+s.way <= 0 {
 		return nil, false // then a split is always better
@@ -146,31 +146,110 @@ func (s *job) plain(a *Ask) (t *track, ok bool) {
 	if math.IsInf(last, -1) {
 		return nil, false
 	}
+	// Beside the best way, another takes what was worth the last of it or more, and pays
+	// for itself; several win no more together than each of them alone.
 	for k := range sc.ways {
 		gas := s.hop * float64(k+1)
-		// Beside the best way, another takes what was worth the last of it, and pays for
-		// itself. Splits without the best way take all that it got, and save its gas: each
-		// of their ways at most its half.
-		beside, instead := rival{last, gas + s.way}, rival{got, gas + s.way/2 - s.hop*float64(t.n)/2}
-		if cut := sc.cut[k]; cut > 0 && (s.first(cut)-gas > worth || s.tempts(cut, beside) || s.tempts(cut, instead)) {
+		if cut := s.first(sc.cut[k]); sc.cut[k] > 0 && (cut-gas > worth || cut-last > gas+s.way) {
 			return nil, false
 		}
 		for i := range sc.n[k] {
 			o := &sc.ways[k][i]
-			if o != t && (s.gains(o, instead) || !o.shares(t) && s.gains(o, beside)) {
+			if o != t && s.first(o.worth)-last > gas+s.way && !o.shares(t) && s.gains(t, o, got) > (gas+s.way)*nearly {
 				return nil, false
 			}
 		}
 	}
-	return t, true
+	// Whatever price is put on the amount, it says what a split could be worth at most;
+	// these mostly say enough, the one that takes the least work first.
+	if !s.instead(sc, t, worth, bid{got, false}) {
+		return t, true
+	}
+	for _, price := range [...]float64{got, worth, (got + last) / 2} {
+		if !s.instead(sc, t, worth, bid{price, true}) {
+			return t, true
+		}
+	}
+	return nil, false
 }
 
-// rival is what a part of an amount is worth where it is, for the whole of it, and what
-// must be won to move it.
-type rival struct{ price, gas float64 }
+// bid is a price for all of an amount, and whether is looked for the part of it that wins
+// most over the price, or only for what all of it could win at a rate that does not move.
+type bid struct {
+	price float64
+	close bool
+}
 
-// tempts reports whether so much could be won at a rate if it did not move.
-func (s *job) tempts(rate float64, r rival) bool { return s.first(rate)-r.price > max(r.gas, 0) }
+// instead reports whether a split without the best way could be better than it: each way
+// of a split wins over a price what it can, whatever the others do, and pays for itself.
+func (s *job) instead(sc *scope, t *track, worth float64, b bid) bool {
+	top := [maxWays]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	add := func(won float64) {
+		for i, v := range top {
+			if won > v {
+				won, top[i] = v, won
+			}
+		}
+	}
+	for k := range sc.ways {
+		gas := s.hop*float64(k+1) + s.way
+		if cut := s.first(sc.cut[k]); sc.cut[k] > 0 {
+			for range top {
+				add(max(cut-b.price, 0) - gas)
+			}
+		}
+		for i := range sc.n[k] {
+			o := &sc.ways[k][i]
+			if o == t {
+				continue
+			}
+			won := max(s.first(o.worth)-b.price, 0)
+			if won > 0 && b.close {
+				won = s.gains(nil, o, b.price) / nearly
+			}
+			add(won - gas)
+		}
+	}
+	sum := top[0] + top[1]
+	for _, v := range top[2:] {
+		sum += max(v, 0)
+	}
+	return sum+s.way+b.price > worth
+}
+
+// nearly is what of a gain counts as all of it, since the most is only come close to.
+const nearly = 0.9
+
+// gains is about the most that is won by moving a part of an amount to a way, before gas:
+// from another way, of which all is worth got, or from wherever it is worth as much as all
+// of it is. More is never worth more than the first, so that there is one best part.
+func (s *job) gains(from, to *track, got float64) float64 {
+	const tries, golden = 10, 0.6180339887498949
+	won := func(part float64) float64 {
+		left := got * (1 - part)
+		if from != nil {
+			left = s.value(from, 1-part)
+		}
+		return s.value(to, part) + left - got
+	}
+	low, high := 0.0, 1.0
+	x, y := high-golden*(high-low), low+golden*(high-low)
+	a, b := won(x), won(y)
+	most := max(a, b, 0)
+	for range tries {
+		if a < b {
+			low, x, a = x, y, b
+			y = low + golden*(high-low)
+			b = won(y)
+		} else {
+			high, y, b = y, x, a
+			x = high - golden*(high-low)
+			a = won(x)
+		}
+		most = max(most, a, b)
+	}
+	return most
+}
 
 // first is what an amount would be worth at a rate that does not move.
 func (s *job) first(rate float64) float64 {
@@ -196,29 +275,4 @@ func (s *job) alone(sc *scope) (best *track, worth float64) {
 		}
 	}
 	return best, worth
-}
-
-// gains reports whether moving a part of an amount to a way could win enough. More is
-// never worth more than the first, so what one part wins bounds what larger ones do, and
-// shows which to try next.
-func (s *job) gains(t *track, r rival) bool {
-	const tries = 12
-	if !s.tempts(t.worth, r) {
-		return false
-	}
-	each := s.first(t.worth) - r.price // what is won by the whole if nothing moved
-	for range tries {
-		part := r.gas / each // smaller ones do not win it
-		switch won := s.value(t, part) - part*r.price; {
-		case part >= 1:
-			return false
-		case part <= 0 || won > r.gas:
-			return true
-		case won <= 0:
-			return false // nor do larger ones
-		default:
-			each = min(each, won/part)
-		}
-	}
-	return true // as far as is known
 }

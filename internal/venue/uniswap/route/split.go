@@ -72,6 +72,13 @@ func (s *job) value(t *track, part float64) float64 {
 	return s.g.value(t, s.amount*part, s.exactIn)
 }
 
+// reset makes it ready for another job, in the same room. What the table held is written
+// over before it is read.
+func (s *splitter) reset(j job) {
+	s.job, s.cands, s.rows, s.begun, s.last.n = j, s.cands[:0], 0, set{}, 0
+	clear(s.full[:])
+}
+
 // begin fills in what one part is worth for every candidate.
 func (s *splitter) begin() {
 	for ; s.rows < len(s.cands); s.rows++ {

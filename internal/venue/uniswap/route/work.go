@@ -13,6 +13,7 @@ type work struct {
 	// onward is the best rate of a token to the end in two hops, where known has the search.
 	onward []float64
 	known  []uint32
+	split  splitter
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -20,9 +21,15 @@ var works = sync.Pool{New: func() any { return new(work) }}
 func borrow(tokens int) *work {
 	w := works.Get().(*work)
 	if len(w.stamp) < tokens {
-		*w = work{stamp: make([]uint32, tokens), heads: make([]int32, tokens), rates: make([]float64, tokens), onward: make([]float64, tokens), known: make([]uint32, tokens)}
+		*w = work{split: splitter{cands: make([]track, 0, most)}, stamp: make([]uint32, tokens), heads: make([]int32, tokens), rates: make([]float64, tokens), onward: make([]float64, tokens), known: make([]uint32, tokens)}
 	}
 	return w
+}
+
+// giveBack lets others use the room; it keeps no graph.
+func (w *work) giveBack() {
+	w.split.job, w.split.last = job{}, search{}
+	works.Put(w)
 }
 
 // mark notes which tokens have a pool with what is paid out. Of a token with very many
