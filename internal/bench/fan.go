@@ -42,7 +42,7 @@ const (
 func teller(ctx context.Context, kind string, r *report) (*server, error) {
 	switch kind {
 	case socketioKind:
-		return startNode(ctx, kind, socketioCode, "", r)
+		return startNode(ctx, npmPeer{name: kind, code: socketioCode}, "", true, r)
 	case natsKind:
 		return startNATS(ctx, r)
 	}

@@ -44,11 +44,19 @@ func runGateway(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
+	fastify, express := npmPeer{"fastify", fastifyCode, "@fastify/reply-from"}, npmPeer{"express", expressCode, "http-proxy-middleware"}
 	for _, c := range []struct {
-		name, code, what string
-		atMost           float64
-	}{{"fastify", fastifyCode, "beside Fastify with 5 limits", fastifyGoal}, {"express", expressCode, "beside Express with 5 limits", expressGoal}} {
-		peer, err := startNode(ctx, c.name, c.code, door.key, o.report)
+		peer   npmPeer
+		alone  bool
+		what   string
+		atMost float64
+	}{
+		{fastify, false, "beside Fastify with 5 limits, and its backend", fastifyGoal},
+		{express, false, "beside Express with 5 limits, and its backend", expressGoal},
+		{fastify, true, "beside Fastify with 5 limits that answers by itself", 0},
+		{express, true, "beside Express with 5 limits that answers by itself", 0},
+	} {
+		peer, err := startNode(ctx, c.peer, door.key, c.alone, o.report)
 		if errors.Is(err, errAbsent) {
 			o.report.skip("gateway: %s: %v", c.what, err)
 			continue

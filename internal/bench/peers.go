@@ -98,8 +98,16 @@ func startNginx(ctx context.Context, key string, r *report) (n *nginx, err error
 
 func (n *nginx) stop() error { return errors.Join(n.asking.stop(), os.RemoveAll(n.dir)) }
 
-// startNode runs a server of npm's.
-func startNode(ctx context.Context, name, code, key string, r *report) (*server, error) {
+// npmPeer is a server of npm's.
+type npmPeer struct {
+	name, code string
+	proxy      string // the package with which it stands before a backend
+}
+
+// startNode runs a server of npm's, alone or before a backend, which is a bare server of
+// ours and counts as its own.
+func startNode(ctx context.Context, p npmPeer, key string, alone bool, r *report) (*server, error) {
+	name := p.name
 	path, err := program("node")
 	if err != nil {
 		return nil, err
@@ -109,15 +117,28 @@ func startNode(ctx context.Context, name, code, key string, r *report) (*server,
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", name, errAbsent)
 	}
+	if _, err := os.Stat(filepath.Join(modules, p.proxy)); err != nil && !alone {
+		return nil, fmt.Errorf("%s %w", p.proxy, errAbsent)
+	}
 	r.version("node", versionOf(exec.CommandContext(ctx, path, "--version")))
 	r.version(name, fieldBetween(string(about), `"version": "`, `"`))
 	at, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	c := pinned(ctx, path, "-e", code, "--", at[strings.LastIndexByte(at, ':')+1:], key, string(sameAnswer))
+	args := []string{"-e", p.code, "--", at[strings.LastIndexByte(at, ':')+1:], key, string(sameAnswer)}
+	var beside []*server
+	behind := "" // nothing
+	if !alone {
+		backend, err := ourServer(ctx, bareKind)
+		if err != nil {
+			return nil, err
+		}
+		beside, behind = []*server{backend}, backend.address
+	}
+	c := pinned(ctx, path, append(args, behind)...)
 	c.Dir, c.Env = cacheDir(), append(os.Environ(), "NODE_ENV=production", "NODE_PATH="+modules)
-	return peerServer(ctx, name, at, c)
+	return peerServer(ctx, name, at, c, beside...)
 }
 
 // versionOf is what a program says its version is, without its name.

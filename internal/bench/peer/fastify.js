@@ -1,8 +1,9 @@
 // The same rules as the door's, in Fastify: a key, and the five limits of express.js
 // that nobody reaches. The plugin runs one limit on a route by itself, which writes its
-// headers; the others are asked by hand, as its manual has it.
+// headers; the others are asked by hand, as its manual has it. It stands before a backend,
+// or answers by itself where none is named.
 const fastify = require('fastify')({ logger: false })
-const [port, key, body] = process.argv.slice(-3)
+const [port, key, body, backend] = process.argv.slice(-4)
 const limit = { max: 1000000000, timeWindow: 60000 }
 
 fastify.register(require('@fastify/rate-limit'), { ...limit, keyGenerator: () => 'company-1' }).then(() => {
@@ -17,6 +18,11 @@ fastify.register(require('@fastify/rate-limit'), { ...limit, keyGenerator: () =>
       if (!isAllowed && isExceeded) return reply.code(429).header('retry-after', ttlInSeconds).send()
     }
   })
-  fastify.get('/v2/bench', (request, reply) => { reply.type('application/json').send(body) })
+  if (backend) {
+    fastify.register(require('@fastify/reply-from'), { base: 'http://' + backend, undici: { connections: 64, pipelining: 1 } })
+    fastify.get('/v2/bench', (request, reply) => { reply.from() })
+  } else {
+    fastify.get('/v2/bench', (request, reply) => { reply.type('application/json').send(body) })
+  }
   return fastify.listen({ port: Number(port), host: '127.0.0.1' })
 })

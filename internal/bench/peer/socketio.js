@@ -3,7 +3,7 @@ const http = require('http')
 const { Server } = require('socket.io')
 require('v8').setFlagsFromString('--expose_gc')
 const collect = require('vm').runInNewContext('gc')
-const [port, , body] = process.argv.slice(-3)
+const [port, , body] = process.argv.slice(-4)
 const event = JSON.parse(body)
 const hour = 3600000
 
