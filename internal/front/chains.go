@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"sync"
 	"time"
 
 	"ferry/internal/chain"
@@ -65,6 +66,7 @@ type chains struct {
 	by    map[chain.ID]Chain
 	ofs   map[chain.Family]Codec
 	atlas *desk.Atlas
+	shown shown
 }
 
 func newChains(all []Chain) (*chains, error) {
@@ -129,10 +131,44 @@ func (c *chains) Fund(ctx context.Context, due chain.Due) (chain.Funding, error)
 func (c *chains) show(id chain.ID, a chain.Address) string { return c.showOf(c.by[id].Family, a) }
 
 func (c *chains) showOf(f chain.Family, a chain.Address) string {
-	if codec, ok := c.ofs[f]; ok {
-		return codec.Show(a)
+	codec, ok := c.ofs[f]
+	if !ok {
+		return a.Text()
 	}
-	return a.Text()
+	return c.shown.text(codec, f, a)
+}
+
+// maxShown is how many addresses are remembered as they are shown.
+const maxShown = 4096
+
+// shown remembers addresses as people know them: some are in every quote of an
+// integrator, and what a family shows may be a digest of the address.
+type shown struct {
+	mu    sync.RWMutex
+	texts map[shownAs]string
+}
+
+type shownAs struct {
+	by      chain.Family
+	address chain.Address
+}
+
+func (s *shown) text(codec Codec, by chain.Family, a chain.Address) string {
+	key := shownAs{by, a}
+	s.mu.RLock()
+	text, known := s.texts[key]
+	s.mu.RUnlock()
+	if known {
+		return text
+	}
+	text = codec.Show(a)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts == nil || len(s.texts) >= maxShown { // what is shown often is soon there again
+		s.texts = map[shownAs]string{}
+	}
+	s.texts[key] = text
+	return text
 }
 
 // uri is a link for wallets, or nothing where the chain has no form for it.

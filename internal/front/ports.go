@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"ferry/internal/access"
@@ -64,9 +65,13 @@ func spends(s api.Spend) (out limit.Spend) {
 	return out
 }
 
+// claimRooms are used again: there is one for every request.
+var claimRooms = sync.Pool{New: func() any { return new([limit.MaxClaims]limit.Claim) }}
+
 // Take implements api.Limiter.
 func (l *limiter) Take(p *access.Principal, s api.Spend, now time.Time, header *api.Fields) error {
-	var room [limit.MaxClaims]limit.Claim
+	room := claimRooms.Get().(*[limit.MaxClaims]limit.Claim)
+	defer claimRooms.Put(room)
 	claims := limit.Claims(room[:0], p, spends(s), l.cfg)
 	if len(claims) == 0 {
 		return nil

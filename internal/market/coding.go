@@ -1,7 +1,9 @@
 package market
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"time"
 
@@ -15,10 +17,76 @@ var errCoding = errors.New("market: not an offer")
 
 // packer writes values one after the other; unpacker reads them in the same order.
 // What one writes the other must read: a test fills every field and compares.
-type packer struct{ b []byte }
+type packer struct {
+	b    []byte
+	said [maxSaid]string // texts that were written, to which later ones refer
+	n    int
+}
 
-func (p *packer) num(n int64)   { p.b = binary.AppendVarint(p.b, n) }
-func (p *packer) text(s string) { p.num(int64(len(s))); p.b = append(p.b, s...) }
+// Texts begin with how long they are. Below zero is one that needs less room: an address
+// of 20 bytes that is written in lower case, or a text that was there before.
+const (
+	hexText = -1
+	backTo  = -2 // the first; the next is one less
+	maxSaid = 24
+)
+
+// repeats reports whether a text is worth referring to.
+func repeats(s string) bool { return len(s) > 2 }
+
+func (p *packer) num(n int64) { p.b = binary.AppendVarint(p.b, n) }
+
+func (p *packer) text(s string) {
+	if repeats(s) {
+		for i := range p.n {
+			if p.said[i] == s {
+				p.num(int64(backTo - i))
+				return
+			}
+		}
+		if p.n < maxSaid {
+			p.said[p.n] = s
+			p.n++
+		}
+	}
+	if raw, ok := rawAddress(s); ok {
+		p.num(hexText)
+		p.b = append(p.b, raw[:]...)
+		return
+	}
+	p.num(int64(len(s)))
+	p.b = append(p.b, s...)
+}
+
+func (p *packer) raw(b []byte) { p.num(int64(len(b))); p.b = append(p.b, b...) }
+
+const hexPrefix = "0x"
+
+// rawAddress is a text as the 20 bytes that it is written of, if it is.
+func rawAddress(s string) (raw [20]byte, ok bool) {
+	if len(s) != len(hexPrefix)+2*len(raw) || s[:len(hexPrefix)] != hexPrefix {
+		return raw, false
+	}
+	for i := range raw {
+		high, low := lowerHex(s[2+2*i]), lowerHex(s[3+2*i])
+		if high > 15 || low > 15 {
+			return raw, false
+		}
+		raw[i] = high<<4 | low
+	}
+	return raw, true
+}
+
+// lowerHex is a digit's value; above 15 it is none.
+func lowerHex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	}
+	return 16
+}
 
 func (p *packer) flag(f bool) {
 	if f {
@@ -28,15 +96,17 @@ func (p *packer) flag(f bool) {
 	}
 }
 
-// amount is a machine number where it fits and text where it does not.
+// amount is as many bytes as it needs, the highest first.
 func (p *packer) amount(a money.Amount) {
-	n, fits := a.Uint64()
-	p.flag(fits)
-	if fits {
-		p.b = binary.AppendUvarint(p.b, n)
-		return
+	var all [32]byte
+	for i, word := range a.Words() {
+		binary.BigEndian.PutUint64(all[24-8*i:], word)
 	}
-	p.text(a.String())
+	zeros := 0
+	for zeros < len(all) && all[zeros] == 0 {
+		zeros++
+	}
+	p.b = append(append(p.b, byte(len(all)-zeros)), all[zeros:]...)
 }
 
 func (p *packer) asset(a chain.Asset) { p.text(string(a.Chain)); p.text(a.Ref) }
@@ -82,7 +152,7 @@ func (p *packer) offer(o *Offer) {
 		p.amount(s.Give)
 		p.amount(s.Bring)
 		p.amount(s.MinOut)
-		p.text(string(s.Plan))
+		p.raw(s.Plan)
 	}
 	p.earning(o.Earning)
 	p.address(o.PayFrom)
@@ -105,8 +175,9 @@ func (p *packer) earning(e *Earning) {
 
 // unpacker remembers that something did not fit and gives zeros from then on.
 type unpacker struct {
-	b   []byte
-	bad bool
+	b    []byte
+	bad  bool
+	said []string
 }
 
 func (u *unpacker) num() int64 {
@@ -138,30 +209,55 @@ func (u *unpacker) flag() bool {
 
 func (u *unpacker) text() string {
 	n := u.num()
-	if n < 0 || n > int64(len(u.b)) {
+	if n <= backTo {
+		if at := backTo - n; at < int64(len(u.said)) {
+			return u.said[at]
+		}
 		u.b, u.bad = nil, true
 		return ""
 	}
-	s := string(u.b[:n])
-	u.b = u.b[n:]
+	var s string
+	if n == hexText {
+		s = hexPrefix + hex.EncodeToString(u.take(20))
+	} else {
+		s = string(u.take(n))
+	}
+	if repeats(s) && len(u.said) < maxSaid {
+		u.said = append(u.said, s)
+	}
 	return s
 }
 
-func (u *unpacker) amount() money.Amount {
-	if !u.flag() {
-		a, err := money.Parse(u.text())
-		if err != nil {
-			u.bad = true
-		}
-		return a
+func (u *unpacker) raw() []byte { return u.take(u.num()) }
+
+// take is the next bytes; none where there are not so many.
+func (u *unpacker) take(n int64) []byte {
+	if n < 0 || n > int64(len(u.b)) {
+		u.b, u.bad = nil, true
+		return nil
 	}
-	n, size := binary.Uvarint(u.b)
-	if size <= 0 {
+	b := u.b[:n]
+	u.b = u.b[n:]
+	return b
+}
+
+func (u *unpacker) amount() money.Amount {
+	var all [32]byte
+	size := u.take(1)
+	if len(size) == 0 || int(size[0]) > len(all) {
 		u.b, u.bad = nil, true
 		return money.Amount{}
 	}
-	u.b = u.b[size:]
-	return money.FromUint64(n)
+	b := u.take(int64(size[0]))
+	if len(b) > 0 && b[0] == 0 {
+		u.bad = true
+	}
+	copy(all[len(all)-len(b):], b)
+	var words [4]uint64
+	for i := range words {
+		words[i] = binary.BigEndian.Uint64(all[24-8*i:])
+	}
+	return money.FromWords(words)
 }
 
 func (u *unpacker) asset() chain.Asset { return chain.Asset{Chain: chain.ID(u.text()), Ref: u.text()} }
@@ -201,8 +297,8 @@ func (u *unpacker) offer() (Offer, error) {
 	q.Toll.Share, q.Toll.Flat = u.percent(), u.amount()
 	for n := u.num(); n > 0 && !u.bad; n-- {
 		s := quote.Step{Venue: u.text(), In: u.asset(), Out: u.asset(), Give: u.amount(), Bring: u.amount(), MinOut: u.amount()}
-		if plan := u.text(); plan != "" {
-			s.Plan = []byte(plan)
+		if plan := u.raw(); len(plan) > 0 {
+			s.Plan = bytes.Clone(plan)
 		}
 		q.Steps = append(q.Steps, s)
 	}

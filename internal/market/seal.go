@@ -24,7 +24,7 @@ import (
 const (
 	idPrefix = "quo_"
 	// sealVersion is the first byte of what is sealed; another one is not opened.
-	sealVersion = 3
+	sealVersion = 4
 	// maxID bounds what Open looks at.
 	maxID = 4096
 )
@@ -88,7 +88,7 @@ func (s *Seal) Close(o Offer) (string, error) {
 	e := envelopes.Get().(*envelope)
 	defer envelopes.Put(e)
 	_, _ = rand.Read(e.nonce[:]) // it never fails: it ends the process instead
-	p := packer{e.plain[:0]}
+	p := packer{b: e.plain[:0]}
 	p.offer(&o)
 	e.plain = p.b
 	e.bound = appendBound(e.bound[:0], o.Quote.Integrator)
