@@ -17,8 +17,9 @@ import (
 )
 
 // The goal of P13: of the requests that a bare handler answers, a service answers so many
-// that are quotes over pools. As for every request the processor's time decides, and how
-// many are answered in a second stands beside it.
+// that are quotes over pools. As for the door the bare handler answers the same JSON, which
+// is a quote's here; the processor's time decides, and how many are answered in a second
+// stands beside it.
 const (
 	poolQuoteGoal = 0.4
 	// poolQuotes are more than are answered in a block, so that no amount is asked for
@@ -75,7 +76,7 @@ func runPoolQuotes(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, door.stop()) }()
-	floor, err := ourServer(ctx, bareKind)
+	floor, err := ourServer(ctx, bytesKind)
 	if err != nil {
 		return err
 	}

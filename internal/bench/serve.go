@@ -30,6 +30,7 @@ import (
 const (
 	bareKind   = "bare"   // a handler of net/http that answers the same bytes, in a server that waits for ever
 	authKind   = "auth"   // one that says yes to whoever asks, for nginx's auth_request
+	bytesKind  = "bytes"  // one that takes a quote's request as it comes and answers the same bytes of a quote
 	codecKind  = "codec"  // one that reads a quote's request and writes a quote
 	doorKind   = "door"   // the whole service, which logs no requests
 	loggedKind = "logged" // the whole service with its line for each request
@@ -67,6 +68,8 @@ func serve(ctx context.Context, kind string) (err error) {
 		return serveHandler(ctx, bareAnswer)
 	case authKind:
 		return serveHandler(ctx, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	case bytesKind:
+		return serveHandler(ctx, quoteBytes)
 	case codecKind:
 		return serveHandler(ctx, codec)
 	case socketKind:
@@ -109,6 +112,27 @@ func bareAnswer(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(sameAnswer)))
 	_, _ = w.Write(sameAnswer)
+}
+
+// sameQuote is the JSON of a quote.
+var sameQuote = func() []byte {
+	body, err := jsonx.Marshal(&exampleQuote)
+	if err != nil {
+		panic(err) // a constant
+	}
+	return body
+}()
+
+// quoteBytes is bareAnswer for a quote: what is asked is taken in, and nobody looks at it.
+func quoteBytes(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(sameQuote)))
+	_, _ = w.Write(sameQuote)
 }
 
 // codec is the floor of a quote: the same body is read and the same kind of answer

@@ -148,6 +148,9 @@ func (r *Route) better(than *Route, side Side) bool {
 
 // refusal says why a venue gave no route; what is no fault tells the caller nothing.
 func refusal(name string, a answer) Refusal {
+	if a.given && a.err == nil {
+		return Refusal{name, "no_route", "It has no route for this pair.", nil}
+	}
 	var f *fault.Error
 	var b *Bounds
 	switch {
@@ -159,10 +162,8 @@ func refusal(name string, a answer) Refusal {
 		return Refusal{name, "amount_too_low", "The amount is below its minimum.", a.err}
 	case b != nil:
 		return Refusal{name, "amount_too_high", "The amount is above its maximum.", a.err}
-	case a.err != nil:
-		return Refusal{name, "upstream_error", "It could not answer.", a.err}
 	}
-	return Refusal{name, "no_route", "It has no route for this pair.", nil}
+	return Refusal{name, "upstream_error", "It could not answer.", a.err}
 }
 
 // refused is the answer where no venue had a route: what they all say where they say

@@ -155,7 +155,10 @@ func (s *job) plain(a *Ask) (t *track, ok bool) {
 		}
 		for i := range sc.n[k] {
 			o := &sc.ways[k][i]
-			if o != t && s.first(o.worth)-last > gas+s.way && !o.shares(t) && s.gains(t, o, got) > (gas+s.way)*nearly {
+			if s.first(o.worth)-last <= gas+s.way {
+				break // the others have worse rates
+			}
+			if o != t && !o.shares(t) && s.gains(t, o, got) > (gas+s.way)*nearly {
 				return nil, false
 			}
 		}
@@ -198,13 +201,17 @@ func (s *job) instead(sc *scope, t *track, worth float64, b bid) bool {
 				add(max(cut-b.price, 0) - gas)
 			}
 		}
-		for i := range sc.n[k] {
+		none := 0 // ways that win nothing, of which as many as there can be do
+		for i := 0; i < sc.n[k] && none < maxWays; i++ {
 			o := &sc.ways[k][i]
 			if o == t {
 				continue
 			}
 			won := max(s.first(o.worth)-b.price, 0)
-			if won > 0 && b.close {
+			switch {
+			case won == 0:
+				none++
+			case b.close:
 				won = s.gains(nil, o, b.price) / nearly
 			}
 			add(won - gas)
