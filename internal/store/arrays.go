@@ -11,7 +11,13 @@ import (
 const joined = 12
 
 // together are the texts of statements that were joined, by what was joined.
-var together sync.Map // of [joined]*many
+var together sync.Map // of union
+
+// union is what was joined, and which of it are single rows.
+type union struct {
+	kinds  [joined]*many
+	single [joined]bool
+}
 
 // arrays writes statements over many rows as single ones over arrays, and those that
 // follow each other, which are of different tables and ask nothing, as one.
@@ -53,17 +59,31 @@ func (s stmt) arrays() []any {
 	return s.many.columns(s.args)
 }
 
+// single reports whether a statement is over one row: its values as they are take the
+// database less than an array for each.
+func (s stmt) single() bool { return s.columns == nil && len(s.args) == s.many.width && s.many.one() != "" }
+
+// text is what a statement that asks nothing says, and what with.
+func (s stmt) text() (string, []any) {
+	if s.single() {
+		return s.many.one(), s.args
+	}
+	return s.many.bulk, s.arrays()
+}
+
 // join makes one statement of some: all but the last are its common table
 // expressions, which see the tables as they were before it.
 func join(run []stmt) stmt {
 	if len(run) == 1 {
-		return stmt{sql: run[0].many.bulk, args: run[0].arrays()}
+		sql, args := run[0].text()
+		return stmt{sql: sql, args: args}
 	}
-	var key [joined]*many
+	var key union
 	var args []any
 	for i, s := range run {
-		key[i] = s.many
-		args = append(args, s.arrays()...)
+		key.kinds[i], key.single[i] = s.many, s.single()
+		_, values := s.text()
+		args = append(args, values...)
 	}
 	text, ok := together.Load(key)
 	if !ok {
@@ -76,11 +96,12 @@ func joinTexts(run []stmt) string {
 	var b strings.Builder
 	before := 0
 	for i, s := range run {
-		text := parameter.ReplaceAllStringFunc(s.many.bulk, func(found string) string {
+		sql, values := s.text()
+		text := parameter.ReplaceAllStringFunc(sql, func(found string) string {
 			n, _ := strconv.Atoi(found[1:])
 			return "$" + strconv.Itoa(n+before)
 		})
-		before += len(s.many.types)
+		before += len(values)
 		switch {
 		case i == len(run)-1:
 			b.WriteString(text)

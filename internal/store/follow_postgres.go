@@ -16,7 +16,8 @@ import (
 const (
 	pgListen = "LISTEN ferry_feed"
 	pgNotify = "SELECT pg_notify('ferry_feed', $1)"
-	pgRest   = 2 * time.Second // before another try to listen
+	pgRest   = 2 * time.Second      // before another try to listen
+	pgPace   = 5 * time.Millisecond // between two of them
 	pgQuiet  = 90 * time.Second
 )
 
@@ -36,8 +37,8 @@ func (e *pgEngine) follow(ctx context.Context, f follower) error {
 	return g.Wait()
 }
 
-// notify tells others what this process wrote, after it is committed: many commits in
-// a row are told of once, and none waits for it.
+// notify tells others what this process wrote, after it is committed: the first of many
+// commits in a row at once, the others together, and none waits for it.
 func (e *pgEngine) notify(ctx context.Context, f follower) error {
 	told := int64(0)
 	for {
@@ -49,6 +50,7 @@ func (e *pgEngine) notify(ctx context.Context, f follower) error {
 				continue
 			}
 			told = seq
+			rest(ctx, pgPace)
 		}
 		select {
 		case <-ctx.Done():

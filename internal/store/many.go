@@ -109,6 +109,9 @@ func newMany(head, open, shut, tail string, width int) *many {
 	return m
 }
 
+// one is the statement over one row.
+func (m *many) one() string { return m.texts[len(m.texts)-1] }
+
 // each splits values, width by width, into as few statements as there can be.
 func (m *many) each(values []any, f func(sql string, args []any)) {
 	for i, size := range manySizes {
