@@ -64,6 +64,9 @@ type poolLoad struct {
 	goal      float64
 }
 
+// tail is what is asked for between tokens that are no hubs.
+var tail = poolLoad{"between others, $20 to $2,000", false, 20, 2000, poolQuoteGoal}
+
 // runPoolQuotes measures P13: quotes over pools beside a bare handler.
 func runPoolQuotes(ctx context.Context, o options) (err error) {
 	world, err := newPoolChain()
@@ -82,7 +85,7 @@ func runPoolQuotes(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, floor.stop()) }()
 	for _, l := range []poolLoad{
-		{"between others, $20 to $2,000", false, 20, 2000, poolQuoteGoal},
+		tail,
 		{"between hubs, $20 to $2,000", true, 20, 2000, poolQuoteGoal},
 		{"between hubs, $20,000 to $40,000", true, 20_000, 40_000, 0},
 	} {
@@ -100,7 +103,18 @@ func runPoolQuotes(ctx context.Context, o options) (err error) {
 			Ours: rates[0], Floor: rates[1], Ratio: rates[0] / rates[1], Low: rates[0] / rates[1], High: rates[0] / rates[1],
 		})
 	}
-	return nil
+	return o.besideCodec(ctx, door, poolRequests(world.world, door.key, tail))
+}
+
+// besideCodec shows quotes over pools beside a handler that reads and writes the same JSON,
+// as quotes from the treasury are measured.
+func (o options) besideCodec(ctx context.Context, door *server, requests [][]byte) (err error) {
+	codec, err := ourServer(ctx, codecKind)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, codec.stop()) }()
+	return o.beside("pool-quotes", tail.name+", beside its JSON alone", 0, door, codec, requests)
 }
 
 // poolRequests are quotes that can be had, each for another amount.
