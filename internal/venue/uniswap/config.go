@@ -71,7 +71,8 @@ type Venue struct {
 
 	mu    sync.Mutex // one that follows the chain at a time
 	pools []place
-	past  []*world // remembered, the newest last
+	at    map[chain.Address]int // where each of them is, once that is known
+	past  []moment              // remembered, the newest last
 	check time.Time
 	turn  int // the next pool to compare
 }

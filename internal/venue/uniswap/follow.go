@@ -84,16 +84,14 @@ func (v *Venue) gasPrice(ctx context.Context, before *world) float64 {
 }
 
 func (v *Venue) remember(w *world) {
-	v.past = append(v.past, w)
+	v.past = append(v.past, moment{w.block, w.states})
 	if len(v.past) > remembered {
 		v.past = slices.Delete(v.past, 0, len(v.past)-remembered)
 	}
-	if before := v.now.Swap(w); before != nil && before.graph != w.graph {
-		before.graph.Forget()
-	}
+	v.now.Store(w)
 }
 
-// advance is the world of a tip: from the newest remembered one that is still on its
+// advance is the world of a tip: from the newest remembered moment that is still on its
 // branch, or loaded anew.
 func (v *Venue) advance(ctx context.Context, tip chain.Block) (*world, error) {
 	from, err := v.ancestor(ctx, tip)
@@ -104,8 +102,7 @@ func (v *Venue) advance(ctx context.Context, tip chain.Block) (*world, error) {
 		return v.loadAll(ctx, tip)
 	}
 	if from.block.Hash == tip.Hash {
-		back := *from
-		return &back, nil
+		return newWorld(v, tip, from.states, v.now.Load()), nil
 	}
 	q := chain.LogQuery{From: from.block.Height + 1, To: tip.Height, Topics: topics}
 	if len(v.pools) <= named {
@@ -134,11 +131,11 @@ func (v *Venue) still(ctx context.Context, b chain.Block) error {
 	return err
 }
 
-// ancestor is the newest remembered world on the branch of a tip; what is not on it is
+// ancestor is the newest remembered moment on the branch of a tip; what is not on it is
 // forgotten. Nil is none.
-func (v *Venue) ancestor(ctx context.Context, tip chain.Block) (*world, error) {
+func (v *Venue) ancestor(ctx context.Context, tip chain.Block) (*moment, error) {
 	for n := len(v.past); n > 0; n = len(v.past) {
-		w := v.past[n-1]
+		w := &v.past[n-1]
 		if w.block.Hash == tip.Parent || w.block.Hash == tip.Hash {
 			return w, nil
 		}
@@ -156,17 +153,13 @@ func (v *Venue) ancestor(ctx context.Context, tip chain.Block) (*world, error) {
 	return nil, nil
 }
 
-// follow applies what pools said since a world.
-func (v *Venue) follow(ctx context.Context, from *world, tip chain.Block, logs []chain.Log) (*world, error) {
-	at := make(map[chain.Address]int, len(v.pools))
-	for i, p := range v.pools {
-		at[contract.Address(p.at)] = i
-	}
+// follow applies what pools said since a moment.
+func (v *Venue) follow(ctx context.Context, from *moment, tip chain.Block, logs []chain.Log) (*world, error) {
 	states := slices.Clone(from.states)
 	lost := map[int]error{}
 	for i := range logs {
 		l := &logs[i]
-		place, ours := at[l.Address]
+		place, ours := v.at[l.Address]
 		if !ours || lost[place] != nil {
 			continue
 		}
@@ -187,7 +180,7 @@ func (v *Venue) follow(ctx context.Context, from *world, tip chain.Block, logs [
 		}
 		v.notice(v.pools[i].at, "what the pool said does not follow from what is known of it; it was loaded anew", why)
 	}
-	return newWorld(v, tip, states, from), nil
+	return newWorld(v, tip, states, v.now.Load()), nil
 }
 
 // loadAll reads every pool in the state of a block.
@@ -219,7 +212,7 @@ func (v *Venue) compare(ctx context.Context, w *world) error {
 	v.notice(v.pools[i].at, "the pool is not as its events said; it was loaded anew", nil)
 	states := slices.Clone(w.states)
 	states[i] = real
-	// Whatever went wrong may be in every world that is remembered.
+	// Whatever went wrong may be in all that is remembered.
 	v.past = nil
 	mended := newWorld(v, w.block, states, w)
 	mended.gas = w.gas

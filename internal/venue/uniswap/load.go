@@ -135,7 +135,10 @@ func (v *Venue) find(ctx context.Context, at chain.Block) error {
 	if len(there) == 0 {
 		return errors.New("there are no pools between the tokens")
 	}
-	v.pools = there
+	v.pools, v.at = there, make(map[chain.Address]int, len(there))
+	for i, p := range there {
+		v.at[contract.Address(p.at)] = i
+	}
 	return nil
 }
 

@@ -18,6 +18,12 @@ type world struct {
 	gas    float64   // what a unit of gas costs, in smallest units of the chain's coin, about
 }
 
+// moment is what is remembered of a world, to go on from where a branch left it.
+type moment struct {
+	block  chain.Block
+	states []state
+}
+
 // lively is a pool made ready for routes, kept while its state is the same.
 type lively struct {
 	of   state

@@ -37,7 +37,7 @@ func (g *Graph) scope(a *Ask) *scope {
 	return s
 }
 
-// Forget lets go of what was remembered to answer faster: for one that is only kept.
+// Forget lets go of what was remembered to answer faster, as if nobody had asked yet.
 func (g *Graph) Forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
