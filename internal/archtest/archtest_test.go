@@ -104,6 +104,9 @@ func TestViolationsAreSeen(t *testing.T) {
 		"a test that reaches up": {
 			listed{ImportPath: "ferry/internal/money", XTestImports: []string{"ferry/internal/order"}}, "in its tests order",
 		},
+		"a seed of tests in a room": {
+			listed{ImportPath: "ferry/internal/world", Imports: []string{"ferry/internal/testseed"}}, "world imports testseed",
+		},
 	}
 	for name, c := range cases {
 		got := strings.Join(brokenPlan(c.p), "\n")
@@ -113,7 +116,7 @@ func TestViolationsAreSeen(t *testing.T) {
 	}
 	sound := listed{
 		ImportPath: "ferry/internal/store", Imports: []string{"database/sql", "ferry/internal/order"},
-		TestImports: []string{"ferry/internal/store/storetest"},
+		TestImports: []string{"ferry/internal/store/storetest", "ferry/internal/testseed"},
 	}
 	if bad := brokenPlan(sound); len(bad) != 0 {
 		t.Errorf("a sound package was refused: %v", bad)

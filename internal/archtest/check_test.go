@@ -79,7 +79,7 @@ func brokenPlan(p listed) []string {
 			}
 		}
 	}
-	tests := allowed + " " + inTests[room]
+	tests := allowed + " " + inTests[room] + " " + chance
 	check(p.Imports, allowed, "imports")
 	check(p.TestImports, tests, "imports in its tests")
 	check(p.XTestImports, tests, "imports in its tests")

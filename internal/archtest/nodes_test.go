@@ -37,6 +37,24 @@ func nodesIn(packages []string) (found []string) {
 // fault of theirs would be one of the program that has the keys.
 func TestTheProgramLinksNoFullNode(t *testing.T) {
 	t.Parallel()
+	for _, p := range nodesIn(linked(t)) {
+		t.Errorf("the program links %s, which belongs to a full node; use it in devnet", p)
+	}
+}
+
+// The plan lets rooms of the simulation use helpers; what the program links of it may not.
+func TestTheProgramLinksNothingForTests(t *testing.T) {
+	t.Parallel()
+	for _, p := range linked(t) {
+		if room, ours := roomOf(p); p == "testing" || ours && named(helpers+" "+chance, room) {
+			t.Errorf("the program links %s, which is for tests", p)
+		}
+	}
+}
+
+// linked are all packages of the program.
+func linked(t *testing.T) []string {
+	t.Helper()
 	text, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "ferry/cmd/ferry").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -45,9 +63,7 @@ func TestTheProgramLinksNoFullNode(t *testing.T) {
 	if !slices.Contains(all, "ferry/internal/family/evm") || len(all) < 100 {
 		t.Fatalf("%d packages are no list of all", len(all))
 	}
-	for _, p := range nodesIn(all) {
-		t.Errorf("the program links %s, which belongs to a full node; use it in devnet", p)
-	}
+	return all
 }
 
 func TestFullNodesAreKnown(t *testing.T) {
