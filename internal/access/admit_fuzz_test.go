@@ -8,6 +8,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/integrator"
+	"ferry/internal/testseed"
 )
 
 // judge is what the specification says of a request, written down a second time and
@@ -94,7 +95,7 @@ func TestRandomRequestsAreJudgedAsTheSpecificationSays(t *testing.T) {
 	t.Parallel()
 	c := newCast(t)
 	r := newRig(t, c.reg, access.Config{FailuresPerMin: 1000})
-	rnd := seeded(t)
+	rnd := testseed.Rand(t)
 	for range 30_000 {
 		creds := randomCredentials(rnd, &c)
 		check(t, r, &c, &creds)

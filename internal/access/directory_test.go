@@ -14,6 +14,7 @@ import (
 	"ferry/internal/access"
 	"ferry/internal/fault"
 	"ferry/internal/integrator"
+	"ferry/internal/testseed"
 )
 
 // askNow has the directory ask once.
@@ -269,7 +270,7 @@ func TestReadersSeeOneVersion(t *testing.T) {
 // Whatever the history of changes, the directory knows what the register knows.
 func TestRandomChangesEndInWhatTheRegisterKnows(t *testing.T) {
 	t.Parallel()
-	rnd := seeded(t)
+	rnd := testseed.Rand(t)
 	reg := newRegister()
 	r := newRig(t, reg, access.Config{FailuresPerMin: 1000})
 	texts := make([]string, 300)

@@ -14,6 +14,7 @@ import (
 	"ferry/internal/access"
 	"ferry/internal/fault"
 	"ferry/internal/integrator"
+	"ferry/internal/testseed"
 )
 
 func TestOperatorsHearOfKeysInTheWrongPlace(t *testing.T) {
@@ -147,7 +148,7 @@ func TestFailedKeysAreLimitedAndGoodOnesNever(t *testing.T) {
 // wait and not a moment more.
 func TestNoMinuteHasMoreFailuresThanTheLimit(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	peer := netip.MustParseAddr(stranger)
 	for range 300 {
 		limit := 1 + r.IntN(20)

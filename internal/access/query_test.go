@@ -9,6 +9,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/integrator"
+	"ferry/internal/testseed"
 )
 
 func TestKeyInAQueryIsFound(t *testing.T) {
@@ -144,7 +145,7 @@ func FuzzKeyInQuery(f *testing.F) {
 // Every key is found in every disguise.
 func TestNoDisguiseHidesAKey(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 3000 {
 		key := mint(t, []integrator.Kind{integrator.Server, integrator.Public}[r.IntN(2)], r.Uint64())
 		query := around[r.IntN(len(around))] + around[r.IntN(len(around))] + disguise(r, key) + around[r.IntN(len(around))]

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -16,20 +14,6 @@ import (
 	"ferry/internal/fault"
 	"ferry/internal/integrator"
 )
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // bytesOf makes a source of bytes of a source of numbers.
 type bytesOf struct{ r *rand.Rand }

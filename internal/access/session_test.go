@@ -13,11 +13,12 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/integrator"
+	"ferry/internal/testseed"
 )
 
 func TestNewSessionsAreValidAndDifferent(t *testing.T) {
 	t.Parallel()
-	r := bytesOf{seeded(t)}
+	r := bytesOf{testseed.Rand(t)}
 	seen := map[string]bool{}
 	for range 1000 {
 		s, err := access.NewSession(r)

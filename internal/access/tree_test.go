@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ferry/internal/access"
+	"ferry/internal/testseed"
 )
 
 // A tree agrees with a map, whatever the hashes, and no later put changes one that
@@ -20,7 +21,7 @@ func TestTreeAgreesWithAMapAndNeverChanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := seeded(t)
+			r := testseed.Rand(t)
 			type kept struct {
 				tree access.Tree
 				want map[uint64]uint64

@@ -3,14 +3,14 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"ferry/internal/testseed"
 )
 
 // TestTheScriptInRedisKeepsOurRule: a peer that kept an easier one would be no peer. Its
@@ -22,13 +22,6 @@ func TestTheScriptInRedisKeepsOurRule(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v; make setup installs it", err)
 	}
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
 	const most = 20
 	script := limitsLua
 	for old, with := range map[string]string{
@@ -41,7 +34,7 @@ func TestTheScriptInRedisKeepsOurRule(t *testing.T) {
 	}
 	ask := redisFor(t, path)
 	sha := ask("SCRIPT", "LOAD", script)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	refused := 0
 	for h := range 10 {
 		keys := make([]string, 5)

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +25,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/store"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 	"ferry/internal/watch"
 )
 
@@ -35,21 +34,6 @@ func TestMain(m *testing.M) {
 		os.Exit(child(path))
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 var pace = daemon.Pace{Watch: 2 * time.Millisecond, Settle: time.Millisecond, Send: time.Millisecond, Feed: 5 * time.Millisecond}
@@ -350,7 +334,7 @@ func TestADaemonWithForgottenValuesIsRefused(t *testing.T) {
 // TestTheClockNeverGoesBack steps the database's clock and lets it fail.
 func TestTheClockNeverGoesBack(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	synctest.Test(t, func(t *testing.T) {
 		errAway := errors.New("the database is away")
 		var skew time.Duration

@@ -19,6 +19,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/store"
+	"ferry/internal/testseed"
 )
 
 // childEnv makes the test binary a child that moves orders in the database of
@@ -108,7 +109,7 @@ func acknowledge(o order.Order) {
 func TestWhatWasAcknowledgedSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	const rounds = 12
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	path := filepath.Join(t.TempDir(), "ferry.db")
 	acknowledged := map[order.ID]int64{}
 	for round := range rounds {

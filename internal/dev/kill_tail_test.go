@@ -19,6 +19,7 @@ import (
 	"ferry/internal/store"
 	"ferry/internal/store/pgtest"
 	watching "ferry/internal/tail" // the package has a tail of its own
+	"ferry/internal/testseed"
 )
 
 func TestSweepATailMissesNothingThroughKillsOnSQLite(t *testing.T) {
@@ -35,7 +36,7 @@ func TestSweepATailMissesNothingThroughKillsOnPostgres(t *testing.T) {
 // operator and an integrator who follow through all of it, and holds what they were shown
 // to the log.
 func tailed(t *testing.T, url string) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	l := &load{t: t, url: url, answered: map[string]answer{}}
 	api, office := newGateway(t), newGateway(t)
 	var token string

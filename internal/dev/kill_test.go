@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +14,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/store"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 // callers is how many ask for orders at once. A kill leaves at most as many
@@ -25,21 +23,6 @@ const callers = 48
 
 // patience bounds every wait of these tests; none of them should come near it.
 const patience = 2 * time.Minute
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 func TestSweepNoAnsweredOrderIsLostToAKillOnPostgres(t *testing.T) {
 	t.Parallel()
@@ -54,7 +37,7 @@ func TestSweepNoAnsweredOrderIsLostToAKillOnSQLite(t *testing.T) {
 // killed kills the service again and again while everybody asks for orders, and
 // holds each next one to every answer that was read.
 func killed(t *testing.T, url string) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	l := &load{t: t, url: url, answered: map[string]answer{}}
 	for range kills {
 		l.round(start(t, url), 1+rng.IntN(400))

@@ -27,6 +27,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/store"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 // Whatever is followed, and however often the connection or the service itself is
@@ -48,7 +49,7 @@ const (
 )
 
 func followed(t *testing.T, url string) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	target := int64(histories)
 	if text := os.Getenv("FERRY_TEST_HISTORIES"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)

@@ -9,6 +9,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/order"
 	"ferry/internal/store"
+	"ferry/internal/testseed"
 )
 
 // TestKillsBetweenStepsOnRealNodes kills the whole service at every move of a withdrawal
@@ -17,7 +18,7 @@ import (
 // happened, and the books are the chains.
 func TestKillsBetweenStepsOnRealNodes(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	s := stage{dir: t.TempDir(), prefix: networkPrefix(), only: []chain.ID{Ethereum, Base}, blocks: fewBlocks, change: patientWith, pools: true}
 	r := s.begin(t)
 	r.closeChains(t)

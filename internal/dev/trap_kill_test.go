@@ -17,6 +17,7 @@ import (
 	"ferry/internal/devnet/devnettest"
 	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/testseed"
 )
 
 // cut is one life of a service that ends at a failpoint of a transfer.
@@ -32,7 +33,7 @@ type cut struct {
 // with FERRY_TEST_FAILPOINTS=all each of them takes all.
 func TestEveryFailpointOnRealNodes(t *testing.T) {
 	t.Parallel()
-	turn, all := seeded(t).IntN(3), os.Getenv("FERRY_TEST_FAILPOINTS") == "all"
+	turn, all := testseed.Rand(t).IntN(3), os.Getenv("FERRY_TEST_FAILPOINTS") == "all"
 	families := []struct {
 		name     string
 		from, to place

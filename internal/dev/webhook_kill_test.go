@@ -16,6 +16,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 func TestSweepNoWebhookIsLostToAKillOnPostgres(t *testing.T) {
@@ -130,7 +131,7 @@ func (r *receiver) holds(all []hookTold) (missing int) {
 // webhooksKilled kills the service again and again while orders are made and ended, and
 // their events are told to a receiver that often fails.
 func webhooksKilled(t *testing.T, url string) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	r := newReceiver(t, rand.New(rand.NewPCG(rng.Uint64(), 1)))
 	key := ""
 	for range kills {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ferry/internal/testseed"
 )
 
 // document is a contract as far as these tests read it.
@@ -124,7 +126,7 @@ func TestTheServerTakesWhatTheContractTakes(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, s *stage) {
 		doc := parsed(t, s.Front.Door.Contract().JSON)
-		random := seeded(t)
+		random := rand.New(rand.NewPCG(testseed.Of(t), 1))
 		for _, path := range []string{"/v2/quotes", "/v2/orders"} {
 			ref := doc.Paths[path]["post"].RequestBody.Content["application/json"].Schema.Ref
 			of, ok := doc.Components.Schemas[ref[strings.LastIndex(ref, "/")+1:]]

@@ -2,11 +2,8 @@ package front_test
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,19 +206,4 @@ func (s *stage) patiently(t *testing.T, what string, so func() bool) {
 			t.Fatalf("waited three minutes for %s", what)
 		}
 	}
-}
-
-// seeded is a source of randomness whose seed is printed and can be given again.
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("FERRY_TEST_SEED: %v", err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }

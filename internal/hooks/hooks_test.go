@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"ferry/internal/hooks"
 	"ferry/internal/integrator"
 	"ferry/internal/order"
+	"ferry/internal/testseed"
 )
 
 const here, there = "https://example.com/here", "https://example.com/there"
@@ -362,7 +364,7 @@ func (r *rig) mine() hooks.ID {
 func TestRandomFailuresLoseNothingSweep(t *testing.T) {
 	cfg := hooks.Config{PerEndpoint: 3, AtOnce: 5, Waits: []time.Duration{time.Second, 3 * time.Second}}
 	bubble(t, cfg, func(r *rig) {
-		random := seeded(r.T)
+		random := rand.New(rand.NewPCG(testseed.Of(r.T), 1))
 		var mu sync.Mutex
 		dice := func(n int) int {
 			mu.Lock()

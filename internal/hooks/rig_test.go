@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,21 +25,6 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/secret"
 )
-
-// seeded is a source of randomness whose seed is printed and can be given again.
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(os.Getpid())<<32 | uint64(len(t.Name()))<<20 | rand.Uint64()>>44
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("FERRY_TEST_SEED: %v", err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
 
 // words are a plain wording: the name of the event is that of the order.
 type words struct{}

@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"ferry/internal/ledger"
 	"ferry/internal/order"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 // ending is what a story comes to: how the orders ended, and the books.
@@ -136,13 +134,7 @@ var ofASweep = map[string]bool{
 // A daemon that dies where it only reads leaves the same world behind as one that died
 // after its last effect, so of those a few are cut besides.
 func TestCrashSweep(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
+	seed := testseed.Of(t)
 	for _, s := range slices.Concat(stories, sweepStories, poolStories) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +148,7 @@ func TestCrashSweep(t *testing.T) {
 				stride = poolStride
 			}
 			first := int(seed % uint64(stride))
-			t.Logf("from cut %d of each %d; replay with FERRY_TEST_SEED=%d", first, stride, seed)
+			t.Logf("from cut %d of each %d", first, stride)
 			for i := first; i < len(cuts); i += stride {
 				got, told, err := run(t.Context(), s, Options{}, cuts[i])
 				if err == nil {

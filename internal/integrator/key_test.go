@@ -6,27 +6,19 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"ferry/internal/integrator"
+	"ferry/internal/testseed"
 )
 
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
+// seeded gives bytes of the test's seed; Mint reads bytes.
 func seeded(t *testing.T) *rand.ChaCha8 {
 	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.NewChaCha8(sha256.Sum256(strconv.AppendUint(nil, seed, 10)))
+	return rand.NewChaCha8(sha256.Sum256(strconv.AppendUint(nil, testseed.Of(t), 10)))
 }
 
 func mint(t testing.TB, kind integrator.Kind, random io.Reader) string {

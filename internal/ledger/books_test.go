@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"ferry/internal/chain"
 	"ferry/internal/ledger"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 var (
@@ -188,26 +187,12 @@ func TestOverflowingBooksAreRefused(t *testing.T) {
 // snapshot is everything in the books, as text (fmt sorts maps by key).
 func snapshot(b *ledger.Books) string { return fmt.Sprint(b.Balances, b.Reservations) }
 
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // TestRandomEntriesKeepTheBooksSound is the property everything else stands on:
 // whatever is booked or refused, each asset sums to zero, a refusal changes
 // nothing, and what an account has reserved is what its reservations say.
 func TestRandomEntriesKeepTheBooksSound(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	booked, refused := 0, 0
 	for i := range 200 {
 		b := ledger.NewBooks()

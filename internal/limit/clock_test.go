@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"ferry/internal/limit"
+	"ferry/internal/testseed"
 )
 
 // The clock of the machine steps by an hour either way while a request waits; the
@@ -67,7 +68,7 @@ func TestAClockThatGoesBackLocksNobodyOut(t *testing.T) {
 // minute that it went forward.
 func TestAClockThatGoesBackAndForthGivesNoBurst(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	m, c := memory(t, noon), one(limit.KeyRequests, "k", 10)
 	now, forward, got := noon, time.Duration(0), int64(0)
 	for range 20_000 {

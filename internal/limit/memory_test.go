@@ -12,6 +12,7 @@ import (
 
 	"ferry/internal/access"
 	"ferry/internal/limit"
+	"ferry/internal/testseed"
 )
 
 func take(m *limit.Memory, now time.Time, claims ...limit.Claim) limit.Verdict {
@@ -275,7 +276,7 @@ func some(r *rand.Rand, claims []limit.Claim) []limit.Claim {
 // is refused and waits as long as he was told gets in, and not a second earlier.
 func TestSweepOfRandomHistoriesNeverGivesMoreAndWaitsExactly(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	m, now := memory(t, noon), noon
 	waited := 0
 	for n := range uint64(histories) {
@@ -341,7 +342,7 @@ func judge(t *testing.T, log rival, part []limit.Claim, v *limit.Verdict, now ti
 func TestSweepOfConcurrentTriesGivesExactlyTheLimit(t *testing.T) {
 	t.Parallel()
 	const callers = 64
-	r := seeded(t)
+	r := testseed.Rand(t)
 	m := memory(t, noon)
 	limits := []int64{1000, 5000, 20_000}
 	var claims []limit.Claim

@@ -1,10 +1,7 @@
 package limit_test
 
 import (
-	"math/rand/v2"
 	"net/netip"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -15,20 +12,6 @@ import (
 
 // noon is where fake clocks begin; it has no monotonic reading.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 func memory(t testing.TB, now time.Time) *limit.Memory {
 	t.Helper()

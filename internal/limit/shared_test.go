@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ferry/internal/limit"
+	"ferry/internal/testseed"
 )
 
 // someClaims are what a request of a company may claim; limits are small, so that they
@@ -32,7 +33,7 @@ func someLimits(r *rand.Rand) (all [3]int64) {
 // with what is left and how long to wait.
 func TestOneProcessAloneIsLetInAsIfItCountedAlone(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20 {
 		h, twin, limits := newHistory(t, r, 1), memory(t, noon), someLimits(r)
 		for range 600 {
@@ -63,7 +64,7 @@ func TestOneProcessAloneIsLetInAsIfItCountedAlone(t *testing.T) {
 // go on; they die, stop and begin anew. take holds every admission to the law.
 func TestNeverMoreThanTheLimitInAllProcesses(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 40 {
 		h, limits := newHistory(t, r, 1+r.IntN(4)), someLimits(r)
 		bad := r.IntN(3) == 0
@@ -116,7 +117,7 @@ func TestNeverMoreThanTheLimitInAllProcesses(t *testing.T) {
 // them together have let in fewer than the limit.
 func TestWhoWaitsAsLongAsHeWasToldIsLetIn(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	waited := 0
 	for range 12 {
 		h, limits := newHistory(t, r, 2+r.IntN(3)), someLimits(r)
@@ -154,7 +155,7 @@ func TestWhoWaitsAsLongAsHeWasToldIsLetIn(t *testing.T) {
 // TestAPoolIsAskedForBlocksAndNotForRequests: also while nothing is left.
 func TestAPoolIsAskedForBlocksAndNotForRequests(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t, seeded(t), 2)
+	h := newHistory(t, testseed.Rand(t), 2)
 	claims := []limit.Claim{one(limit.CompanyRequests, "", 600), one(limit.KeyRequests, "k", 300)}
 	h.pool.n = 0
 	let := 0
@@ -179,7 +180,7 @@ func TestAPoolIsAskedForBlocksAndNotForRequests(t *testing.T) {
 // before its unit was free. It counts from when it was granted.
 func TestAUnitIsNotSpentBeforeItWasGranted(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t, seeded(t), 2)
+	h := newHistory(t, testseed.Rand(t), 2)
 	company, key := []limit.Claim{one(limit.CompanyRequests, "", 1)}, one(limit.KeyRequests, "k", 1)
 	allowed := func(want bool, v limit.Verdict) {
 		t.Helper()
@@ -223,7 +224,7 @@ func TestATradeThatComesLateChangesNothing(t *testing.T) {
 // there is nothing more, it is nobody's limit that refuses; and it goes on by itself.
 func TestWithoutAPool(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t, seeded(t), 1)
+	h := newHistory(t, testseed.Rand(t), 1)
 	claims := []limit.Claim{one(limit.CompanyRequests, "", 160)} // blocks of ten
 	h.take(0, claims)
 	h.run(0)

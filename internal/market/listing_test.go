@@ -11,6 +11,7 @@ import (
 	"ferry/internal/fault"
 	"ferry/internal/market"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 func pow10(n int) *big.Rat {
@@ -30,7 +31,7 @@ func randomAmount(r *rand.Rand, digits int) money.Amount {
 // and the way that was said; what does not fit is an error and never a wrapped number.
 func TestConversionsAreExactForAllDecimals(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	all := []int{0, 6, 8, 9, 18, 24}
 	fits, over := 0, 0
 	limit := new(big.Int).Lsh(big.NewInt(1), 256)

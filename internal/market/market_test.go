@@ -13,6 +13,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 // A thousandth of a bitcoin is 100 dollars: half a percent is ours and sending USDC
@@ -333,7 +334,7 @@ func draw(t *testing.T, r *rand.Rand) (*rig, market.Ask) {
 // what stays here, and nothing is lost but whole units in rounding.
 func TestNoOfferPaysMoreThanItTakes(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	skipped, charged := 0, 0
 	for range 1_500 {
 		g, a := draw(t, r)
@@ -397,7 +398,7 @@ func assetOf(a chain.Asset) market.Asset {
 // The input of an exact output buys it, and one unit less does not.
 func TestAnExactOutputCostsTheLeastInputThatBuysIt(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	priced, skipped, charged := 0, 0, 0
 	for range 1_500 {
 		g, a := draw(t, r)

@@ -6,29 +6,14 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ferry/internal/market"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 func price(t testing.TB, text string) market.Price {
 	t.Helper()
@@ -101,7 +86,7 @@ func randomPrice(t testing.TB, r *rand.Rand) market.Price {
 
 func TestComparisonsOfPricesAreExact(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	near, beyond := 0, 0
 	for range 20_000 {
 		p, q := randomPrice(t, r), randomPrice(t, r)
@@ -163,7 +148,7 @@ func TestMedianIsTheMiddle(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", c.of, got, c.want)
 		}
 	}
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 5_000 {
 		of := make([]market.Price, 1+r.IntN(9))
 		for i := range of {

@@ -6,12 +6,13 @@ import (
 
 	"ferry/internal/market"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 // The short way to a rate gives what the long one does.
 func TestARateIsTheSameEitherWay(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	amount := func() money.Amount {
 		if random.IntN(3) == 0 { // ends in zeros, as people ask for
 			return money.MustParse(string("123456789"[random.IntN(9)]) + strings.Repeat("0", random.IntN(76)))

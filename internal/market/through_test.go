@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 var (
@@ -254,12 +254,7 @@ func TestPoolsAreRefusedForAReason(t *testing.T) {
 // toll leaves what is quoted, and asking for an amount never promises more than it is.
 func TestRandomRoutesThroughPoolsAddUp(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	rnd := rand.New(rand.NewPCG(seed, 3))
+	rnd := rand.New(rand.NewPCG(testseed.Of(t), 3))
 	r := newThroughRig(t)
 	all := []chain.Asset{btc, eth, usdc, wif, base.Native(), usdcB, farB}
 	made := 0

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ferry/internal/market"
+	"ferry/internal/testseed"
 )
 
 func newSigner(t testing.TB, b byte) *market.Signer {
@@ -45,7 +46,7 @@ func together(t testing.TB, s *market.Signer, all []market.Public) []string {
 
 func TestEveryLeafOfEveryTreeIsVouchedForAndNoOther(t *testing.T) {
 	t.Parallel()
-	s, random := newSigner(t, 1), seeded(t)
+	s, random := newSigner(t, 1), testseed.Rand(t)
 	all := terms(t, market.MaxLeaves)
 	for size := 1; size <= market.MaxLeaves; size++ {
 		signatures := together(t, s, all[:size])

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 var (
@@ -45,20 +44,6 @@ func random(r *rand.Rand) money.Amount {
 	}
 	n.Rsh(n, uint(r.IntN(256)))
 	return money.MustParse(n.String())
-}
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 func TestParseTakesWholeNumbersOnly(t *testing.T) {
@@ -133,7 +118,7 @@ func TestAmountTravelsAsText(t *testing.T) {
 
 func TestArithmeticAgreesWithBigNumbers(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20_000 {
 		a, b := random(r), random(r)
 		x, y := toBig(t, a), toBig(t, b)
@@ -183,7 +168,7 @@ func bigMulDiv(a, num, den *big.Int, r money.Rounding) (*big.Int, bool) {
 
 func TestMulDivAgreesWithBigNumbers(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	rounded, overflowed := 0, 0
 	for range 100_000 {
 		a, num, den := random(r), random(r), random(r)
@@ -256,7 +241,7 @@ func TestMulDivAtTheEdges(t *testing.T) {
 func TestRoundingUpPastTheTopIsAnError(t *testing.T) {
 	t.Parallel()
 	// Wanted: a·num = max·den + 1, so that the quotient is max and a remainder is left.
-	r := seeded(t)
+	r := testseed.Rand(t)
 	found := false
 	for range 10_000 {
 		den := random(r)
@@ -326,7 +311,7 @@ func TestShare(t *testing.T) {
 
 func TestShareIsWithinOneUnitAndNeverAboveTheWhole(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20_000 {
 		a, p := random(r), money.Percent(r.Int32N(int32(money.Whole)+1))
 		down, err1 := a.Share(p, money.Down)
@@ -415,7 +400,7 @@ func TestDecimal(t *testing.T) {
 
 func TestDecimalReadsBackForEveryAsset(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20_000 {
 		a, d := random(r), []int{0, 6, 8, 9, 18, 24}[r.IntN(6)]
 		back, err := money.ParseDecimal(a.Decimal(d), d)
@@ -480,7 +465,7 @@ func FuzzParseDecimal(f *testing.F) {
 }
 
 func TestWordsAreTheSameNumber(t *testing.T) {
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 1000 {
 		a := random(r)
 		n := new(big.Int)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 func TestParsePercent(t *testing.T) {
@@ -44,7 +45,7 @@ func TestPercentIsShownAsItIsRead(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20_000 {
 		p := money.Percent(r.Int32N(1_000_000_000))
 		if back, err := money.ParsePercent(p.String()); err != nil || back != p {
@@ -105,7 +106,7 @@ func TestUSDIsShownAsItIsRead(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20_000 {
 		u := money.USD(r.Int64() >> r.IntN(63))
 		if r.IntN(2) == 0 {
@@ -136,7 +137,7 @@ func TestPlusCappedNeverWraps(t *testing.T) {
 		}
 	}
 	lo, hi := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 20_000 {
 		a, b := money.USD(r.Uint64()), money.USD(r.Uint64())
 		want := new(big.Int).Add(big.NewInt(int64(a)), big.NewInt(int64(b)))

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 // The decimal form of every magnitude is that of the big numbers, and small operands,
 // which are divided in one step, round as large ones do.
 func TestShortcutsAgreeWithBigNumbers(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	edge := func() *big.Int {
 		x := new(big.Int).Lsh(big.NewInt(1), uint(random.IntN(257)))
 		if random.IntN(2) == 0 {

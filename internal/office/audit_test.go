@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ferry/internal/office"
+	"ferry/internal/testseed"
 )
 
 // chained is a sound log of some length.
@@ -42,7 +43,7 @@ func verify(log []office.Entry, end office.Verdict) error {
 
 func TestAnyChangedEntryIsFound(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 300 {
 		log := chained(r, 1+r.IntN(8))
 		last := log[len(log)-1]

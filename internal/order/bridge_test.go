@@ -4,15 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"strconv"
 	"testing"
 	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/ledger"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 // legs are the steps of a withdrawal.
@@ -123,14 +122,7 @@ func randomBridgeEvent(r *rand.Rand, o Order, now time.Time) Event {
 // taken that was not earned, and none is taken and given back.
 func TestRandomBridgesSweep(t *testing.T) {
 	t.Parallel()
-	base := uint64(time.Now().UnixNano())
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if base, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", base, base)
+	base := testseed.Of(t)
 	reached, earned, back := map[State]int{}, 0, 0
 	for i := range sequences {
 		seed := base + uint64(i)

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"ferry/internal/ledger"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 var (
@@ -295,14 +294,7 @@ func (w *witness) settled(o Order) {
 // or leads out of an ending, and every state is reached.
 func TestRandomSequencesSweep(t *testing.T) {
 	const events = 30
-	base := uint64(time.Now().UnixNano())
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if base, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", base, base)
+	base := testseed.Of(t)
 	reached, offers := map[State]int{}, 0
 	for i := range uint64(sequences) {
 		seed := base + i

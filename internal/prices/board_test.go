@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,23 +16,10 @@ import (
 	"ferry/internal/market"
 	"ferry/internal/money"
 	"ferry/internal/prices"
+	"ferry/internal/testseed"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // source says what a test wants; its times are told as ages.
 type source struct {
@@ -318,7 +302,7 @@ func TestAPersonMayConfirm(t *testing.T) {
 // words that are fresh, and never a jump away from the one before.
 func TestAShownPriceIsAlwaysVouchedFor(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	shown, none, stopped := 0, 0, 0
 	for range 300 {
 		quorum := 1 + r.IntN(3)

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"ferry/internal/chain"
 	"ferry/internal/integrator"
 	"ferry/internal/money"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 var (
@@ -249,23 +248,9 @@ func toBig(a money.Amount) *big.Int {
 	return x
 }
 
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 func TestArithmeticFavoursTheHouse(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	seen := map[quote.Verdict]int{}
 	for range 20_000 {
 		q := randomQuote(r)
@@ -336,7 +321,7 @@ func mustSplit(t *testing.T, q quote.Quote, in money.Amount) {
 
 func TestJudgeIsMonotonous(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	rank := map[quote.Verdict]int{quote.Under: 0, quote.Within: 1, quote.Over: 2, quote.AboveMax: 3}
 	for range 10_000 {
 		q := randomQuote(r)

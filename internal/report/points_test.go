@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 func TestAddressesAreMasked(t *testing.T) {
@@ -86,7 +88,7 @@ func TestASeasonGivesOnlyWhileItRuns(t *testing.T) {
 // However often a deposit is lost and found, the ledger adds up to what the order has.
 func TestEntriesAddUp(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	for range 200 {
 		now := order.Order{
 			ID: "ord_1", Version: 1, State: order.Sending, Integrator: []integrator.ID{"", "int_a"}[r.IntN(2)], FinishedAt: start,

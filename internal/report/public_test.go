@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -13,22 +11,8 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
-
-// seeded is chance, with its seed printed; FERRY_TEST_SEED gives it back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
 
 // shelfStore is a store of tallies alone.
 type shelfStore struct {
@@ -71,7 +55,7 @@ var (
 // its chains.
 func TestSeriesAddUpToTheTotals(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	s := &shelfStore{}
 	now := start.Add(400 * 24 * time.Hour)
 	var done, volume [3]int64 // all, of bitcoin, of ethereum
@@ -237,7 +221,7 @@ func TestRangesOfDollars(t *testing.T) {
 
 func TestActivityIsLateAndCoarse(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	for range 2000 {
 		at := start.Add(time.Duration(r.Int64N(int64(1000 * time.Hour))))
 		took := time.Duration(r.Int64N(int64(10 * time.Hour)))

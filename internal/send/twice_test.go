@@ -10,6 +10,7 @@ import (
 	"ferry/internal/family/sim"
 	"ferry/internal/money"
 	"ferry/internal/send"
+	"ferry/internal/testseed"
 )
 
 // scripts are what the first worker goes through.
@@ -99,7 +100,7 @@ var intruders = []struct {
 // and lets the second one work; then the first goes on with what it knew.
 func TestTwoWorkersPayOnceSweep(t *testing.T) {
 	t.Parallel()
-	first := 1 + seeded(t).IntN(sweepStride)
+	first := 1 + testseed.Rand(t).IntN(sweepStride)
 	for _, script := range scripts {
 		for _, intruder := range intruders {
 			t.Run(fmt.Sprintf("the first %s, the second %s", script.name, intruder.name), func(t *testing.T) {
@@ -395,7 +396,7 @@ func TestAFeeAboveTheBudgetIsWaitedOutAndNeverPaid(t *testing.T) {
 // the budget while two workers raise what they offer.
 func TestRandomFeesNeverCostMoreThanTheBudget(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for _, s := range shapes {
 		db := openStore(t)
 		for n := range 25 {

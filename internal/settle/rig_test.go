@@ -3,9 +3,6 @@ package settle_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -21,21 +18,6 @@ import (
 
 // begin is when the tests begin.
 var begin = house.Start.Add(time.Hour)
-
-// seeded gives a seed and prints it; FERRY_TEST_SEED gives it back.
-func seeded(t *testing.T) uint64 {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return seed
-}
 
 // rig is a house with two settlers on one database: two handles on PostgreSQL, and
 // one on SQLite, which lets only one process in.

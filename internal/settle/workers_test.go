@@ -22,6 +22,7 @@ import (
 	"ferry/internal/send"
 	"ferry/internal/settle"
 	"ferry/internal/store"
+	"ferry/internal/testseed"
 )
 
 // fates are what may happen to an order, as it truly happened.
@@ -102,7 +103,7 @@ const (
 // them from sixteen goroutines, over and over, while both settlers work.
 func TestTwoSettlersMoveEveryOrderOnce(t *testing.T) {
 	t.Parallel()
-	seed := seeded(t)
+	seed := testseed.Of(t)
 	eachStore(t, func(t *testing.T, r *rig) {
 		all := make([]*thread, threads)
 		for i := range all {
@@ -317,7 +318,7 @@ func TestASettlerThatSleptPastItsLeaseDoesNothingTwice(t *testing.T) {
 // with a steady clock; they end once, and the books agree with the chains.
 func TestAClockThatIsSteppedMovesNothingTwice(t *testing.T) {
 	t.Parallel()
-	seed := seeded(t)
+	seed := testseed.Of(t)
 	for n := range uint64(4) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"ferry/internal/chain"
+	"ferry/internal/testseed"
 )
 
 // meanings read a signed transaction in the simplest way there is, and say in one text
@@ -115,7 +116,7 @@ func mutate(rng *rand.Rand, p chain.Paper) chain.Paper {
 // TestMutatedPapersMeanTheSameOrAreRefused: whatever is signed does what was wished.
 func TestMutatedPapersMeanTheSameOrAreRefused(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	const each = 500
 	signed := 0
 	for i, good := range goods {

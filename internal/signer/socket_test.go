@@ -20,6 +20,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/secret"
 	"ferry/internal/signer"
+	"ferry/internal/testseed"
 )
 
 // spot is a path that is short enough for a socket.
@@ -309,7 +310,7 @@ func TestCanary(t *testing.T) {
 	c := served(t, spot(t), s, nil, &log)
 	var said []any
 	say := func(x ...any) { said = append(said, x...) }
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for _, good := range goods {
 		p := good(r)
 		raw, err := c.Sign(t.Context(), p)

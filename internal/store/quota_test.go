@@ -17,6 +17,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/quote"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 // How a round of the race for open orders is run.
@@ -304,7 +305,7 @@ func newQuotaRace(t *testing.T, url string, rng *rand.Rand) *quotaRace {
 
 func TestSweepThreeProcessesNeverPassACeiling(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	url := pgtest.URL(t)
 	q := newQuotaRace(t, url, rng)
 	q.teams = quotaWorkers(t, url, rng.Uint64(), false)
@@ -314,7 +315,7 @@ func TestSweepThreeProcessesNeverPassACeiling(t *testing.T) {
 // The race is worth something only if a wrong check loses it.
 func TestThreeProcessesPassACeilingThatIsCheckedBeforeTheLock(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	url := pgtest.URL(t)
 	q := newQuotaRace(t, url, rng)
 	q.teams = quotaWorkers(t, url, rng.Uint64(), true)
@@ -333,7 +334,7 @@ func TestThreeProcessesPassACeilingThatIsCheckedBeforeTheLock(t *testing.T) {
 
 func TestSweepOneProcessNeverPassesACeiling(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	q := newQuotaRace(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), rng)
 	q.teams = []quotaTeam{newQuotaRacer(q.db, rng, false)}
 	q.exact(quotaRounds)

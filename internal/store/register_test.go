@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"ferry/internal/integrator"
 	"ferry/internal/office"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 // onBoth runs a test on both engines.
@@ -133,26 +132,12 @@ func TestTheDatabaseRefusesToChangeAKind(t *testing.T) {
 	})
 }
 
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // A log of some changes, of which one row is then changed, taken out or doubled by
 // somebody who may do with the database what he likes.
 func TestAnyChangeOfTheOperatorsLogIsFound(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *DB) {
-		r := seeded(t)
+		r := testseed.Rand(t)
 		o := testOffice(db)
 		for n := range 6 {
 			k, _ := issued(t, o, integrator.Server)

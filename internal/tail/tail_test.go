@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,22 +13,8 @@ import (
 	"time"
 
 	"ferry/internal/tail"
+	"ferry/internal/testseed"
 )
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 var errCut = errors.New("cut")
 
@@ -65,7 +50,7 @@ func (s *shaky) Hear(_ context.Context, from tail.From, tell func(tail.Item) err
 
 func TestWhateverBreaksEachEventIsShownOnceAndInOrder(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 200 {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shaky{rng: rng, ends: 1 + rng.Int64N(60)}

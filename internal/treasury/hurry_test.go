@@ -13,6 +13,7 @@ import (
 	"ferry/internal/chain"
 	"ferry/internal/money"
 	"ferry/internal/send"
+	"ferry/internal/testseed"
 	"ferry/internal/treasury"
 )
 
@@ -274,7 +275,7 @@ func TestWhatKeepsDepositsFromHomeIsSaid(t *testing.T) {
 // nothing that would have paid for a transfer of its own.
 func TestRandomHurriesNeverLose(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 300 {
 		costs := flat{tariff{each: rng.Uint64N(8)}, rng.Uint64N(20)}
 		most := 1 + rng.IntN(4)

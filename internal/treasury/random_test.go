@@ -10,6 +10,7 @@ import (
 	"ferry/internal/house"
 	"ferry/internal/order"
 	"ferry/internal/store/pgtest"
+	"ferry/internal/testseed"
 )
 
 // TestWhateverHappensTheBooksAreTheChainsSweep lets users pay, chains go back and daemons
@@ -17,7 +18,7 @@ import (
 // treasury's: each difference between books and chains must be explained.
 func TestWhateverHappensTheBooksAreTheChainsSweep(t *testing.T) {
 	t.Parallel()
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for i := range histories {
 		seed := rng.Uint64()
 		url := ""

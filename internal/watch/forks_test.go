@@ -14,6 +14,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/store"
+	"ferry/internal/testseed"
 )
 
 // treesPerStore is after how many trees a store is made anew: opening one costs
@@ -24,7 +25,7 @@ const treesPerStore = 100
 // back behind what may be believed, so nothing may ever be lost; in the end the
 // credited payments are exactly those on the chain.
 func TestForkTreesSweep(t *testing.T) {
-	seed := seeded(t)
+	seed := testseed.Of(t)
 	var next, grown, forks, paid int
 	var mu sync.Mutex
 	claim := func() int {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -18,21 +15,6 @@ import (
 	"ferry/internal/store"
 	"ferry/internal/watch"
 )
-
-// seeded gives a seed and prints it; FERRY_TEST_SEED gives it back.
-func seeded(t *testing.T) uint64 {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return seed
-}
 
 // payAsset is what all orders here are paid in. Nobody pays: the tests end where
 // the payout is wished.

@@ -18,6 +18,7 @@ import (
 	"github.com/gobwas/ws"
 
 	"ferry/internal/api/socket"
+	"ferry/internal/testseed"
 )
 
 // randomText is UTF-8 with letters of one to four bytes.
@@ -70,7 +71,7 @@ func randomCuts(r *rand.Rand, b []byte) (all [][]byte) {
 
 func TestRandomFramesCutAnywhereArriveWholeAndInOrderSweep(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	r := newRig(t, socket.Config{MaxQueue: 4 << 20, Writers: 2})
 	var all sync.WaitGroup
 	for range 8 {
@@ -184,7 +185,7 @@ func FuzzFrames(f *testing.F) {
 
 func TestRandomBytesNeverPanicSweep(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	good := append(goodFrames(), badFrames()...)
 	for range garbage {
 		var b []byte

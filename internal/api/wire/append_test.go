@@ -13,6 +13,7 @@ import (
 
 	"ferry/internal/api/wire"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 var oddTexts = []string{"", "plain", "0x5fbdb2315678afecb367f032d93f642f64180aa3", `a"b`, `a\b`, "a\nb\tc\x00\x1f", "<&>", "\u007f", "\u2028", "ä€😀", "quo_" + strings.Repeat("A", 700)}
@@ -57,7 +58,7 @@ func fill(random *rand.Rand, v reflect.Value) {
 // What a quote writes by itself is what the library writes.
 func TestAQuoteIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	for range 5_000 {
 		var q wire.Quote
 		fill(random, reflect.ValueOf(&q).Elem())
@@ -96,7 +97,7 @@ func TestAQuoteIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 
 func TestMomentsAreWrittenAsTheirFormSays(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	for range 5_000 {
 		at := time.Unix(random.Int64()>>(random.IntN(20)+10), random.Int64N(1e9))
 		got, err := wire.Time{Time: at}.MarshalText()

@@ -2,8 +2,6 @@ package wire_test
 
 import (
 	"errors"
-	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"ferry/internal/api/wire"
 	"ferry/internal/fault"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 // ask is a request with everything that requests have.
@@ -229,24 +228,10 @@ func TestManyProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // Random unknown names, wherever they are put, are all named and nothing else is.
 func TestEveryUnknownNameIsNamed(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 500 {
 		var top, in, want []string
 		for i := range 1 + r.IntN(20) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ferry/internal/api/wire"
+	"ferry/internal/testseed"
 )
 
 // flat has a field of every kind that the quick way reads, and one that it does not.
@@ -61,7 +62,7 @@ func TestTheQuickWayTakesWhatIsPlainAndLeavesTheRest(t *testing.T) {
 // Bodies with something changed are taken as the decoder takes them, or left to it.
 func TestTheQuickWayNeverDiffers(t *testing.T) {
 	t.Parallel()
-	random := seeded(t)
+	random := testseed.Rand(t)
 	const letters = `{}[]":,.-+0123456789eEtrufalsn \tab\n\x00é`
 	taken := 0
 	for range 100_000 {

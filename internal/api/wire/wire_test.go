@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ferry/internal/api/wire"
+	"ferry/internal/testseed"
 )
 
 func TestTypesThatAreNoWireTypes(t *testing.T) {
@@ -164,7 +165,7 @@ func FuzzCursor(f *testing.F) {
 
 func TestCursorsComeBackAndForgedOnesDoNot(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 2_000 {
 		want := wire.Cursor{At: time.UnixMicro(r.Int64N(1 << 52)).UTC(), ID: "ord_" + strings.Repeat("k", r.IntN(40)), By: wire.Sort(r.IntN(2))}
 		text := want.String()

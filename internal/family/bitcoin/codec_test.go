@@ -2,15 +2,13 @@ package bitcoin_test
 
 import (
 	"encoding/binary"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/bitcoin"
 	"ferry/internal/fault"
+	"ferry/internal/testseed"
 )
 
 func codec(t testing.TB, n bitcoin.Network) bitcoin.Codec {
@@ -32,20 +30,6 @@ const (
 	testKey    = "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn"
 	testScript = "2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc"
 )
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // refusal checks that err is a refusal which a caller may read, and gives its reason.
 func refusal(t *testing.T, s string, err error) any {
@@ -281,7 +265,7 @@ func TestACodecNeedsANetwork(t *testing.T) {
 
 func TestMadeAddressesAreGoodAndAllDifferent(t *testing.T) {
 	t.Parallel()
-	r, seen := seeded(t), make(map[chain.Address]bool)
+	r, seen := testseed.Rand(t), make(map[chain.Address]bool)
 	for _, n := range []bitcoin.Network{bitcoin.Mainnet, bitcoin.Testnet, bitcoin.Regtest} {
 		c := codec(t, n)
 		for range 200 {

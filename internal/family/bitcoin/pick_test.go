@@ -4,31 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/address/v2/bech32"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"ferry/internal/send"
+	"ferry/internal/testseed"
 )
-
-// seed is new each time, and printed; FERRY_TEST_SEED plays one again.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	n := uint64(time.Now().UnixNano())
-	if s := os.Getenv("FERRY_TEST_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("FERRY_TEST_SEED=%d", n)
-	return n
-}
 
 var (
 	ownScript = slices.Concat([]byte{opFalse, opData20}, bytes.Repeat([]byte{1}, 20))
@@ -83,7 +67,7 @@ func sound(p plan, b bill) string {
 
 func TestPickNeverOverspendsAndLeavesNoDust(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(seed(t), 1))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	paid, short := 0, 0
 	for range 6_000 {
 		coins, b := draw(r)
@@ -153,7 +137,7 @@ func TestPickTakesEnoughForTheWholeBudgetIfItCan(t *testing.T) {
 
 func TestOutbidKeepsTheRecipientsAmountAndBeatsTheOldFee(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(seed(t), 2))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 2))
 	beaten, refused := 0, 0
 	for range 6_000 {
 		coins, b := draw(r)
@@ -279,7 +263,7 @@ func TestEveryKindOfScriptHasItsAddress(t *testing.T) {
 // TestSegwitAddressesAreWrittenAsTheLibraryWritesThem: ours is quicker, not another.
 func TestSegwitAddressesAreWrittenAsTheLibraryWritesThem(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(seed(t), 3))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 3))
 	for range 3_000 {
 		m := networks[r.IntN(len(networks))]
 		body := make([]byte, []int{20, 32}[r.IntN(2)])

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"ferry/internal/testseed"
 )
 
 // sameTransactions compares ours with wire's.
@@ -74,7 +76,7 @@ func anyTx(r *rand.Rand) *wire.MsgTx {
 // and nothing else is taken, also of bytes in which something was changed.
 func TestTransactionsAreReadAsWireReadsThem(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(seed(t), 0))
+	r := testseed.Rand(t)
 	taken, refused := 0, 0
 	for range 500 {
 		var m wire.MsgBlock

@@ -3,15 +3,13 @@ package evm_test
 import (
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/evm"
 	"ferry/internal/fault"
+	"ferry/internal/testseed"
 )
 
 var codec evm.Codec
@@ -30,20 +28,6 @@ var examples = []string{
 
 // good is an address that has letters and digits of every sort.
 const good = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // refusal checks that err is a refusal which a caller may read, and gives its reason.
 func refusal(t *testing.T, s string, err error) any {
@@ -157,7 +141,7 @@ func TestVerifyTakesAnyCaseAndNoLookAlike(t *testing.T) {
 
 func TestOneLetterInTheWrongCaseIsRefused(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	for range 200 {
 		shown := codec.Show(codec.Make(binary.BigEndian.AppendUint64(nil, r.Uint64())))
 		for i := 2; i < len(shown); i++ {
@@ -177,7 +161,7 @@ func TestOneLetterInTheWrongCaseIsRefused(t *testing.T) {
 
 func TestMadeAddressesAreGoodAndAllDifferent(t *testing.T) {
 	t.Parallel()
-	r, seen := seeded(t), make(map[chain.Address]bool)
+	r, seen := testseed.Rand(t), make(map[chain.Address]bool)
 	for range 500 {
 		seed := binary.BigEndian.AppendUint64(nil, r.Uint64())
 		a := codec.Make(seed)

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/sim"
 	"ferry/internal/money"
 	"ferry/internal/send"
+	"ferry/internal/testseed"
 )
 
 // poolBench is a chain with one pool of a token and the chain's own coin.
@@ -121,12 +120,7 @@ func TestWhatAPoolRefuses(t *testing.T) {
 // Whatever is exchanged, the product never falls: nobody takes more out than he put in.
 func TestNoTradeTakesFromAPool(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	for range 20_000 {
 		have, gives, in := 1+r.Uint64N(1<<r.IntN(62)), 1+r.Uint64N(1<<r.IntN(62)), 1+r.Uint64N(1<<r.IntN(62))
 		out, err := sim.Product(money.FromUint64(have), money.FromUint64(gives), money.FromUint64(in))

@@ -2,15 +2,13 @@ package solana_test
 
 import (
 	"encoding/binary"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"ferry/internal/chain"
 	"ferry/internal/family/solana"
 	"ferry/internal/fault"
+	"ferry/internal/testseed"
 )
 
 var codec solana.Codec
@@ -22,20 +20,6 @@ const (
 	derived       = "4BJXYkfvg37zEmBbsacZjeQDpTNx91KppxFJxRqrz48e"
 	systemProgram = "11111111111111111111111111111111"
 )
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // refusal checks that err is a refusal which a caller may read, and gives its reason.
 func refusal(t *testing.T, s string, err error) any {
@@ -144,7 +128,7 @@ func TestVerifyTakesTheExactTextOnly(t *testing.T) {
 
 func TestMadeAddressesAreGoodAndAllDifferent(t *testing.T) {
 	t.Parallel()
-	r, seen := seeded(t), make(map[chain.Address]bool)
+	r, seen := testseed.Rand(t), make(map[chain.Address]bool)
 	for range 500 {
 		seed := binary.BigEndian.AppendUint64(nil, r.Uint64())
 		a := codec.Make(seed)

@@ -11,6 +11,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/report"
+	"ferry/internal/testseed"
 )
 
 var publicCases = []kase{
@@ -213,7 +214,7 @@ func statsKept(t *testing.T, b *bench) {
 // recountRandom: orders of all kinds go random ways, some again and again, in batches
 // and alone; what was counted on the way is what they came to.
 func recountRandom(t *testing.T, b *bench) {
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	at := start
 	var ids []order.ID
 	for range 60 {

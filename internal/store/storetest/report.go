@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/quote"
 	"ferry/internal/report"
+	"ferry/internal/testseed"
 )
 
 // partner is an ask of an integrator with a fee of one percent.
@@ -113,24 +112,11 @@ func attributed(t *testing.T, b *bench) {
 	same(t, len(must[report.Page](t)(b.db.Attributed(t.Context(), "", report.Filter{}, order.Place{}, 5)).Orders), 0)
 }
 
-// seeded is chance, with its seed printed; FERRY_TEST_SEED gives it back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		ok(t, err)
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
-
 // updated: orders of one integrator change in a random order, some of them many times
 // and several at the same time. Their list by that is as sorting all of them says, in
 // pages of any size, with every order once.
 func updated(t *testing.T, b *bench) {
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(testseed.Of(t), 1))
 	moved := 0
 	var made []order.ID
 	at := start

@@ -3,9 +3,6 @@ package cctp_test
 import (
 	"bytes"
 	"errors"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -15,6 +12,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 	"ferry/internal/venue/cctp"
 )
 
@@ -115,23 +113,9 @@ func TestSignaturesOfTheWorldAreCircles(t *testing.T) {
 	}
 }
 
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 func TestRandomBytesAreReadAndWrittenAlikeOrRefused(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	read, refused := 0, 0
 	for range 20_000 {
 		raw := make([]byte, r.IntN(500))

@@ -11,6 +11,7 @@ import (
 	"ferry/internal/fault"
 	"ferry/internal/market"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 	"ferry/internal/venue/cctp"
 )
 
@@ -101,7 +102,7 @@ func TestRoutesAreRefusedWithTheirReason(t *testing.T) {
 // What is wanted is what is left, and a unit less would not do.
 func TestRandomExactOutputsTakeTheLeast(t *testing.T) {
 	t.Parallel()
-	r := seeded(t)
+	r := testseed.Rand(t)
 	s := newStage(t)
 	s.cfg.Max = n(1 << 60)
 	s.src.views[fnLimit] = numWord(n(1 << 60))

@@ -12,6 +12,7 @@ import (
 
 	"ferry/internal/chain"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 	"ferry/internal/venue/kyber"
 )
 
@@ -180,7 +181,7 @@ func mutate(rnd *rand.Rand) func(e *kyber.Execution, o object) {
 // least the least to our own address for exactly what the step has.
 func TestWhateverIsAnsweredOnlyOurSwapIsSentSweep(t *testing.T) {
 	t.Parallel()
-	rnd := seeded(t)
+	rnd := testseed.Rand(t)
 	r := newRig(t)
 	r.allow(usdc, 1e15)
 	sends, others := 0, 0

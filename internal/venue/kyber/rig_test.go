@@ -8,12 +8,10 @@ import (
 	"io"
 	"maps"
 	"math/big"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -48,21 +46,6 @@ var (
 func addr(text string) chain.Address { return chain.CanonicalAddress(chain.EVM, text) }
 
 func amount(text string) money.Amount { return money.MustParse(text) }
-
-// seeded gives a source and prints its seed, which FERRY_TEST_SEED gives back.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
-	}
-	t.Logf("seed %d; replay with FERRY_TEST_SEED=%d", seed, seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 type object = map[string]any
 

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -14,19 +12,9 @@ import (
 	"ferry/internal/fault"
 	"ferry/internal/market"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 	"ferry/internal/venue/uniswap"
 )
-
-// seeded is a source whose seed is printed; FERRY_TEST_SEED runs it again.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	s := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		s = must(strconv.ParseUint(text, 10, 64))(t)
-	}
-	t.Logf("FERRY_TEST_SEED=%d", s)
-	return rand.New(rand.NewPCG(s, 1))
-}
 
 // stir does something with a pool.
 func (r *rig) stir(src *rand.Rand) {
@@ -50,7 +38,7 @@ func (r *rig) stir(src *rand.Rand) {
 
 func TestKeptPoolsAreAsLoadedOnesThroughSwapsAndForks(t *testing.T) {
 	t.Parallel()
-	r, src, ctx := newRig(t), seeded(t), t.Context()
+	r, src, ctx := newRig(t), rand.New(rand.NewPCG(testseed.Of(t), 1)), t.Context()
 	r.fill()
 	v := must(uniswap.New(r.config(), r.port))(t)
 	r.ok(v.Sync(ctx, time.Now()))

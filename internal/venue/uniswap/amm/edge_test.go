@@ -7,6 +7,7 @@ import (
 
 	"github.com/holiman/uint256"
 
+	"ferry/internal/testseed"
 	"ferry/internal/venue/uniswap/amm"
 )
 
@@ -87,7 +88,7 @@ func TestWhatNoPoolCanDoIsRefused(t *testing.T) {
 
 func TestAPositionThatIsBurnedLeavesNothing(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(seed(t), 9))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 9))
 	for range 50 {
 		p := randomPool(t, r)
 		before := *p
@@ -108,7 +109,7 @@ func TestAPositionThatIsBurnedLeavesNothing(t *testing.T) {
 }
 
 func TestAQuoteAllocatesNothing(t *testing.T) {
-	r := rand.New(rand.NewPCG(seed(t), 3))
+	r := rand.New(rand.NewPCG(testseed.Of(t), 3))
 	p := randomPool(t, r)
 	pair := &amm.Pair{Zero: *uint256.NewInt(1e18), One: *uint256.NewInt(1e18), Keep: 997, Of: 1000}
 	amount := uint256.NewInt(1e15)

@@ -2,8 +2,6 @@ package amm_test
 
 import (
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,22 +9,10 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
 
+	"ferry/internal/testseed"
 	"ferry/internal/venue/uniswap/amm"
 	"ferry/internal/venue/uniswap/ammtest"
 )
-
-// seed is printed, and FERRY_TEST_SEED runs it again.
-func seed(t testing.TB) uint64 {
-	t.Helper()
-	s := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		ok(t, err)
-		s = n
-	}
-	t.Logf("FERRY_TEST_SEED=%d", s)
-	return s
-}
 
 // upTo is a number of at most so many bits, as often short as long.
 func upTo(r *rand.Rand, most int) uint256.Int {
@@ -202,7 +188,7 @@ func comparePair(t testing.TB, g *ammtest.Ground, r *rand.Rand, n *tally) {
 // compare runs random cases on two EVMs at once.
 func compare(t *testing.T, cases int, one func(testing.TB, *ammtest.Ground, *rand.Rand, *tally)) *tally {
 	t.Helper()
-	s, n := seed(t), &tally{}
+	s, n := testseed.Of(t), &tally{}
 	var both sync.WaitGroup
 	for worker := range uint64(2) {
 		g, err := ammtest.New(t.Context())

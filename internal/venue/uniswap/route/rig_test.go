@@ -3,27 +3,19 @@ package route_test
 import (
 	"math/big"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/holiman/uint256"
 
+	"ferry/internal/testseed"
 	"ferry/internal/venue/uniswap/ammtest"
 	"ferry/internal/venue/uniswap/route"
 )
 
-// seed is printed, and FERRY_TEST_SEED runs it again.
+// seed gives a source of the test's seed, as those that were kept are read.
 func seed(t testing.TB) *rand.Rand {
 	t.Helper()
-	s := rand.Uint64()
-	if text := os.Getenv("FERRY_TEST_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		ok(t, err)
-		s = n
-	}
-	t.Logf("FERRY_TEST_SEED=%d", s)
-	return rand.New(rand.NewPCG(s, 1))
+	return rand.New(rand.NewPCG(testseed.Of(t), 1))
 }
 
 func ok(t testing.TB, err error) {
