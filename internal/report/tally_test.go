@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"ferry/internal/money"
 	"ferry/internal/order"
 	"ferry/internal/quote"
+	"ferry/internal/testseed"
 )
 
 func TestBucketsOfTime(t *testing.T) {
@@ -25,8 +25,7 @@ func TestBucketsOfTime(t *testing.T) {
 // three percent.
 func TestTimesAreKeptWithinThreePercent(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	last := int64(-1)
 	check := func(s int64) {
 		t.Helper()
@@ -36,7 +35,7 @@ func TestTimesAreKeptWithinThreePercent(t *testing.T) {
 		}
 		least := tookSeconds(n)
 		if least > s || float64(s-least) > 0.032*float64(s) {
-			t.Fatalf("seed %d: %d s came back as %d", seed, s, least)
+			t.Fatalf("%d s came back as %d", s, least)
 		}
 	}
 	for s := range int64(5000) {
@@ -81,8 +80,7 @@ func TestFeeOfAnOrder(t *testing.T) {
 // However an order goes, the tallies of all its changes add up to what it is.
 func TestTalliesAddUp(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	sums := map[Tally]int64{}
 	var ends, projected int64
 	for range 300 {
@@ -115,13 +113,13 @@ func TestTalliesAddUp(t *testing.T) {
 		ends++
 	}
 	if got := sums[Tally{Subject: "int_a", Name: "made"}]; got != 300 {
-		t.Errorf("seed %d: %d made", seed, got)
+		t.Errorf("%d made", got)
 	}
 	if got := sums[Tally{Subject: "int_a", Name: "ended.refunded"}]; got != ends {
-		t.Errorf("seed %d: %d ended, want %d", seed, got, ends)
+		t.Errorf("%d ended, want %d", got, ends)
 	}
 	if got := sums[Tally{Subject: "int_a", Name: "fee.projected"}]; got != projected {
-		t.Errorf("seed %d: %d projected, want %d", seed, got, projected)
+		t.Errorf("%d projected, want %d", got, projected)
 	}
 }
 

@@ -1,12 +1,12 @@
 package send
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
+	"ferry/internal/testseed"
 )
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -22,9 +22,7 @@ func TestRampRisesToTheBudgetAndNeverBeyond(t *testing.T) {
 			t.Errorf("after %s: %s, want %d", c.after, got, c.want)
 		}
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testseed.Rand(t)
 	for range 10_000 {
 		r := Ramp{First: n(rng.Uint64N(1e6)), Max: n(rng.Uint64N(1e6)), Started: t0, Deadline: t0.Add(time.Duration(rng.Int64N(int64(time.Hour))))}
 		a := t0.Add(time.Duration(rng.Int64N(int64(2*time.Hour))) - 30*time.Minute)

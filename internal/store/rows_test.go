@@ -12,6 +12,7 @@ import (
 	"ferry/internal/order"
 	"ferry/internal/send"
 	"ferry/internal/settle"
+	"ferry/internal/testseed"
 )
 
 // random fills every field of a value, so that a field that a row forgets shows.
@@ -95,9 +96,7 @@ func (r random) fill(v reflect.Value) {
 
 func randomly(t *testing.T, f func(r random)) {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := random{rand.New(rand.NewPCG(seed, 1))}
+	r := random{rand.New(rand.NewPCG(testseed.Of(t), 1))}
 	for range 300 {
 		f(r)
 	}
