@@ -334,19 +334,20 @@ func (t *Trips) Build(ctx context.Context, trip quote.Trip, leg string, _ time.T
 	if err != nil {
 		return nil, err
 	}
+	at, err := t.b.Where(ctx, s.withdrawal)
+	if err != nil {
+		return nil, err
+	}
+	if want := map[string]Stage{legProve: ReadyToProve, legFinalize: ReadyToFinalize}[leg]; at.Stage != want {
+		// A second proof by the same account would end its first, and the wait begin anew.
+		return nil, fmt.Errorf("%w: it is %s", quote.ErrNotReady, at.Stage)
+	}
 	if leg == legProve {
 		call, err := t.b.Prove(ctx, s.withdrawal)
 		if errors.Is(err, ErrNoOutput) {
 			return nil, fmt.Errorf("%w: %w", quote.ErrNotReady, err)
 		}
 		return []chain.Call{call}, err
-	}
-	at, err := t.b.Where(ctx, s.withdrawal)
-	if err != nil {
-		return nil, err
-	}
-	if at.Stage != ReadyToFinalize {
-		return nil, fmt.Errorf("%w: it is %s", quote.ErrNotReady, at.Stage)
 	}
 	call, err := t.b.Finalize(s.withdrawal, at)
 	return []chain.Call{call}, err
