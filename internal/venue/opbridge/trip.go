@@ -208,7 +208,12 @@ func (t *Trips) first(ctx context.Context, trip quote.Trip, told quote.Told, now
 	}
 	var proofs []string
 	for _, s := range all {
-		proofs = append(proofs, s.proof)
+		if !s.withdrawal.heavy { // the service may have to pay for what its owner has run below
+			proofs = append(proofs, s.proof)
+		}
+	}
+	if err == nil && len(proofs) == 0 {
+		leg.Status, leg.Why = quote.LegFailed, "the transaction "+string(told.Tx)+" asks for more gas or says more than that of this order"
 	}
 	return leg, proofs, err
 }

@@ -2,6 +2,7 @@ package opbridge_test
 
 import (
 	"errors"
+	"math/big"
 	"testing"
 	"time"
 
@@ -111,4 +112,32 @@ func TestAProofThatWasDisputedIsMadeAgain(t *testing.T) {
 		x.does("prove")
 		x.until("finalize", quote.LegWaiting)
 	})
+}
+
+// TestNobodyHasTheServiceRunHisCode: whoever begins a withdrawal says how much gas must be
+// given when it is finalized, to whatever contract he names, and how long its message is.
+// Where the service finalizes, that is paid by the service.
+func TestNobodyHasTheServiceRunHisCode(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	for name, one := range map[string]struct {
+		gas   uint32
+		extra int
+		want  quote.LegStatus
+	}{
+		"as it is made here":  {200_000, 0, quote.LegConfirmed},
+		"with a word":         {200_000, 32, quote.LegConfirmed},
+		"much gas":            {10_000_000, 0, quote.LegFailed},
+		"a message that long": {200_000, 20_000, quote.LegFailed},
+	} {
+		x := r.trip()
+		amount, _ := new(big.Int).SetString(x.Amount.String(), 10)
+		data := pack(t, "bridgeETHTo(address,uint32,bytes)", common.Address{0xb0}, one.gas, make([]byte, one.extra))
+		tx := r.send(r.l2, common.HexToAddress("0x4200000000000000000000000000000000000010"), amount, data)
+		r.mine(r.l2, deep)
+		x.Told = []quote.Told{{Leg: "initiate", Tx: tx, At: time.Now()}}
+		if s := x.stood("initiate"); s.Status != one.want || (x.Began != "") != (one.want == quote.LegConfirmed) {
+			t.Errorf("%s: it is %s: %s", name, s.Status, s.Why)
+		}
+	}
 }
