@@ -82,6 +82,10 @@ func (d *Desk) BuildStep(ctx context.Context, id, step string, by Seeker, now ti
 	if s.Status != quote.LegReady || o.State.Finished() || s.Actor == quote.ByNetwork {
 		return StepTx{}, notReady(s)
 	}
+	// What is paid or begun after the order's time is for nothing.
+	if (s.ID == order.PayFee || o.State == order.Awaiting) && !now.Before(o.ExpiresAt) {
+		return StepTx{}, fault.New(fault.Conflict, "step_not_ready", "The time of that step is over.").With("status", string(s.Status)).With("readyAt", nil)
+	}
 	tx := StepTx{Step: s.ID, From: o.Bridge.From}
 	if s.ID == order.PayFee {
 		fee := o.Bridge.Fee

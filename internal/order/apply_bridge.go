@@ -76,7 +76,7 @@ func (b *Bridge) see(ev BridgeSeen) (changed, opens bool) {
 		s := &b.Steps[i]
 		was := *s
 		switch {
-		case s.Status == quote.LegConfirmed: // for good is for good
+		case s.Status == quote.LegConfirmed && (l.Status == quote.LegConfirmed || b.holds(i)):
 			continue
 		case l.Status == quote.LegFailed:
 			s.Status, s.Tx, s.ToldAt, s.Error = quote.LegReady, "", time.Time{}, l.Why
@@ -105,6 +105,11 @@ func (b *Bridge) see(ev BridgeSeen) (changed, opens bool) {
 	}
 	return changed, opens
 }
+
+// holds reports whether a step that is done stays done. What began the transfer does, and
+// so does what the network did. What somebody did in between may be worth nothing later: a
+// proof in a game that is lost must be made again.
+func (b *Bridge) holds(i int) bool { return i == b.first() || b.Steps[i].Actor == quote.ByNetwork }
 
 // act says who does a step.
 func (b *Bridge) act(s *BridgeStep) {

@@ -337,3 +337,38 @@ func TestAServiceThatFailsGivesItsFeeBack(t *testing.T) {
 		t.Error("the service may try once more")
 	}
 }
+
+// TestAProofThatIsWorthNothingAnyMoreIsMadeAgain: the game that a withdrawal was proven in
+// may be lost, or be believed no more, days after the proof is final. Only a new proof
+// helps then, so the step must be open to whoever does it.
+func TestAProofThatIsWorthNothingAnyMoreIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for _, again := range []quote.LegStatus{quote.LegReady, quote.LegFailed, quote.LegWaiting} {
+		for _, auto := range []bool{false, true} {
+			o := ride(t, begun(t, auto, 0), start, submit("initiate", "a"), seen("p", stood("initiate", quote.LegConfirmed), stood("prove", quote.LegReady)))
+			if auto {
+				o = ride(t, o, start, claim, claimed(""))
+			} else {
+				o = ride(t, o, start, submit("prove", "b"))
+			}
+			o = ride(t, o, start, seen("p", stood("prove", quote.LegConfirmed), stood("finalize", quote.LegWaiting)),
+				seen("p", stood("prove", again), stood("finalize", quote.LegPending)))
+			if again == quote.LegWaiting {
+				o = ride(t, o, start, seen("p", stood("prove", quote.LegReady), stood("finalize", quote.LegPending)))
+			}
+			s, ok := o.Bridge.Next()
+			if !ok || s.ID != "prove" || s.Actor != map[bool]quote.Actor{false: quote.ByUser, true: quote.ByService}[auto] {
+				t.Fatalf("%s, auto %v: %q of %s is to be done next: %+v", again, auto, s.ID, s.Actor, o.Bridge.Steps)
+			}
+			if auto {
+				o = ride(t, o, start, claim, claimed(""))
+			} else {
+				o = ride(t, o, start, submit("prove", "c"))
+			}
+			o = ride(t, o, start, seen("p", stood("initiate", quote.LegFailed), stood("prove", quote.LegConfirmed), stood("wait", quote.LegConfirmed), stood("finalize", quote.LegConfirmed)))
+			if o.State != Completed || o.Bridge.Steps[0].Status != quote.LegConfirmed {
+				t.Fatalf("proven again it is %s: %+v", o.State, o.Bridge.Steps)
+			}
+		}
+	}
+}

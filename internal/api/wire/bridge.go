@@ -259,7 +259,8 @@ func stepsOf(o order.Order, a *desk.Atlas) []Step {
 			StepID: s.ID, Title: s.Title, Actor: string(s.Actor), ChainID: a.Of(s.Chain).Slug, Status: string(s.Status), ReadyAtIsEstimate: s.Estimate,
 			ReadyAt: moment(s.ReadyAt), Attempts: s.Attempts,
 		}
-		if s.Status == quote.LegReady && (s.ID == order.PayFee || i == 0) && !o.State.Finished() {
+		first := i == 0 || i == 1 && o.Bridge.Steps[0].ID == order.PayFee
+		if s.Status == quote.LegReady && first && !o.State.Finished() {
 			w.Deadline = moment(o.ExpiresAt)
 		}
 		if s.Tx != "" {

@@ -24,10 +24,11 @@ type games struct {
 	truth func(ctx context.Context, c claim) (bool, error)
 }
 
-// How far back is looked: so many games, and so many who proved a withdrawal.
+// How far is looked: at so many games, and at so many proofs of a withdrawal from either
+// end of their list.
 const (
-	newestGames  = 64
-	newestProofs = 8
+	newestGames = 64
+	someProofs  = 16
 )
 
 // How a game stands.
@@ -150,7 +151,8 @@ func (g *games) due(ctx context.Context, h chain.Head, _ chain.Block) (time.Time
 	return at, nil
 }
 
-// proven is, of those who proved it, the one whose proof can be used first.
+// proven is, of those who proved it, the one whose proof can be used first. Anybody may
+// prove it again and again, so the oldest are looked at too: newer ones wait longer.
 func (g *games) proven(ctx context.Context, at chain.Block, w Withdrawal) (*proven, error) {
 	v, err := g.ask.ask(ctx, at, portal2ABI, g.portal, "numProofSubmitters", w.Hash)
 	if err != nil {
@@ -161,11 +163,20 @@ func (g *games) proven(ctx context.Context, at chain.Block, w Withdrawal) (*prov
 		return nil, err
 	}
 	var best *proven
-	for i := count; i > 0 && i+newestProofs > count; i-- {
-		if v, err = g.ask.ask(ctx, at, portal2ABI, g.portal, "proofSubmitters", w.Hash, new(big.Int).SetUint64(i-1)); err != nil {
+	known := map[common.Address]bool{}
+	for i := uint64(0); i < count; i++ {
+		if i == someProofs && count > 2*someProofs {
+			i = count - someProofs
+		}
+		if v, err = g.ask.ask(ctx, at, portal2ABI, g.portal, "proofSubmitters", w.Hash, new(big.Int).SetUint64(i)); err != nil {
 			return nil, err
 		}
-		p, err := g.by(ctx, at, w, v[0].(common.Address))
+		who := v[0].(common.Address)
+		if known[who] {
+			continue
+		}
+		known[who] = true
+		p, err := g.by(ctx, at, w, who)
 		if err != nil {
 			return nil, err
 		}

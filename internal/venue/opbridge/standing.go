@@ -197,8 +197,13 @@ func (r root) hash() common.Hash {
 	return crypto.Keccak256Hash(r.Version[:], r.StateRoot[:], r.MessagePasserStorageRoot[:], r.LatestBlockhash[:])
 }
 
-// truth reports whether what was told of the rollup is what our nodes have.
+// truth reports whether what was told of the rollup is what our nodes have. Of a block
+// that is not there nothing is true: anybody may tell of it.
 func (b *Bridge) truth(ctx context.Context, c claim) (bool, error) {
+	head, err := b.above.Head(ctx)
+	if err != nil || c.height > head.Tip.Height {
+		return false, err
+	}
 	p, err := b.above.Proof(ctx, contract.Address(passerAbove), chain.Word{}, c.height)
 	if err != nil {
 		return false, err

@@ -208,7 +208,12 @@ func (t *Trips) first(ctx context.Context, trip quote.Trip, told quote.Told, now
 	}
 	var proofs []string
 	for _, s := range all {
-		proofs = append(proofs, s.proof)
+		if !s.withdrawal.heavy { // the service may have to pay for what its owner has run below
+			proofs = append(proofs, s.proof)
+		}
+	}
+	if err == nil && len(proofs) == 0 {
+		leg.Status, leg.Why = quote.LegFailed, "the transaction "+string(told.Tx)+" asks for more gas or says more than that of this order"
 	}
 	return leg, proofs, err
 }
@@ -334,19 +339,20 @@ func (t *Trips) Build(ctx context.Context, trip quote.Trip, leg string, _ time.T
 	if err != nil {
 		return nil, err
 	}
+	at, err := t.b.Where(ctx, s.withdrawal)
+	if err != nil {
+		return nil, err
+	}
+	if want := map[string]Stage{legProve: ReadyToProve, legFinalize: ReadyToFinalize}[leg]; at.Stage != want {
+		// A second proof by the same account would end its first, and the wait begin anew.
+		return nil, fmt.Errorf("%w: it is %s", quote.ErrNotReady, at.Stage)
+	}
 	if leg == legProve {
 		call, err := t.b.Prove(ctx, s.withdrawal)
 		if errors.Is(err, ErrNoOutput) {
 			return nil, fmt.Errorf("%w: %w", quote.ErrNotReady, err)
 		}
 		return []chain.Call{call}, err
-	}
-	at, err := t.b.Where(ctx, s.withdrawal)
-	if err != nil {
-		return nil, err
-	}
-	if at.Stage != ReadyToFinalize {
-		return nil, fmt.Errorf("%w: it is %s", quote.ErrNotReady, at.Stage)
 	}
 	call, err := t.b.Finalize(s.withdrawal, at)
 	return []chain.Call{call}, err

@@ -21,7 +21,13 @@ type Withdrawal struct {
 	Message chain.Word
 
 	wire wire
+	// heavy: whoever finalizes it must give it more gas than it takes to pay it out, or
+	// carry a longer message.
+	heavy bool
 }
+
+// longest is how long the message of a withdrawal may be that is not heavy.
+const longest = 1024
 
 // wire is a withdrawal as the portal takes it.
 type wire struct {
@@ -75,7 +81,11 @@ func (b *Bridge) withdrawal(l chain.Log) (Withdrawal, bool) {
 		return Withdrawal{}, false
 	}
 	t, ok := carried(r, false)
-	return Withdrawal{Transfer: t, Hash: chain.Word(hash), Message: chain.Word(messageHash(w.Data)), wire: w}, ok
+	most := new(big.Int).SetUint64(uint64(max(b.cfg.Gas, enough)))
+	return Withdrawal{
+		Transfer: t, Hash: chain.Word(hash), Message: chain.Word(messageHash(w.Data)), wire: w,
+		heavy: r.MinGas.Cmp(most) > 0 || len(r.Message) > longest,
+	}, ok
 }
 
 // hash is the name of a withdrawal on both chains.
