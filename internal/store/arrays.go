@@ -61,7 +61,9 @@ func (s stmt) arrays() []any {
 
 // single reports whether a statement is over one row: its values as they are take the
 // database less than an array for each.
-func (s stmt) single() bool { return s.columns == nil && len(s.args) == s.many.width && s.many.one() != "" }
+func (s stmt) single() bool {
+	return s.columns == nil && len(s.args) == s.many.width && s.many.one() != ""
+}
 
 // text is what a statement that asks nothing says, and what with.
 func (s stmt) text() (string, []any) {
