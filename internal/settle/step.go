@@ -72,6 +72,10 @@ func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error)
 		if o.Delayed && !slices.ContainsFunc(known.Calls, mayYetTake) {
 			return quote.Fail{Why: "it waited for too long: " + m.Why}, nil
 		}
+	case quote.Fail:
+		if slices.ContainsFunc(known.Calls, mayHaveTaken) {
+			return nil, fmt.Errorf("it says that it failed (%s), and something may have gone: an operator must look", m.Why)
+		}
 	case quote.Done:
 		if m.In != known.In || m.Out.IsZero() {
 			return nil, fmt.Errorf("it took %s of %s and brought %s: an operator must look", m.In, known.In, m.Out)

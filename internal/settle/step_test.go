@@ -146,6 +146,31 @@ func TestWhatAVenueMayNotSayIsTrouble(t *testing.T) {
 	}
 }
 
+// A venue that says a step failed whose transaction took what it had is not believed:
+// a refund would pay it a second time.
+func TestAStepThatTookSomethingHasNotFailed(t *testing.T) {
+	t.Parallel()
+	r := newStepping(t, oracle(func(_ quote.Step, known quote.Progress) quote.Move {
+		if len(known.Calls) == 0 {
+			return take(known, known.In)
+		}
+		return quote.Fail{Why: "no reason"}
+	}))
+	for len(r.transfers()) == 0 {
+		r.must(r.step())
+	}
+	r.land(chain.Final)
+	r.must(r.step())
+	for range 2 {
+		if err := r.step(); err == nil || !strings.Contains(err.Error(), "an operator must look") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if o := r.order(r.o.ID); o.State != order.Executing {
+		t.Errorf("the order is %s", o.State)
+	}
+}
+
 // A venue that only ever waits must not keep what it was given for ever: past the order's
 // patience the step is given up, unless something of it may have gone.
 func TestAStepThatWaitsForEverIsGivenUp(t *testing.T) {
