@@ -79,10 +79,13 @@ func (s *scan) taken(f fact, i int, spent map[int]bool, at func(token, addr comm
 	return nil
 }
 
-// ourOwn reports whether our account sent a transaction. What comes to us in one is what
-// we sent it for, as a swap: somebody whose code runs in it may not have the same counted
-// as his payment.
+// ourOwn reports whether our account called a contract by a transaction. What comes to us
+// in one is what we sent it for, as a swap: somebody whose code runs in it may not have the
+// same counted as his payment. Coins that we only paid out are his, and he may pay with them.
 func (s *scan) ourOwn(f fact) bool {
+	if len(f.Data) == 0 {
+		return false
+	}
 	from, err := s.sender(f)
 	return err == nil && from == s.own
 }
