@@ -3,18 +3,22 @@ package market
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sort"
 	"time"
 
 	"ferry/internal/chain"
 	"ferry/internal/fault"
 	"ferry/internal/integrator"
+	"ferry/internal/money"
 	"ferry/internal/quote"
 )
 
 // Accept says whether an opened offer still stands, and gives the terms to make an
 // order of. A fixed rate stands until it expires, if what it pays is free. A float
-// rate is priced again: inside the slippage the order is made at the new price, and
-// outside of it the refusal carries the new offer as its detail "offer".
+// rate is priced again: inside the slippage the order is made at the new price, and keeps
+// what the offer promised at least; outside of it the refusal carries the new offer as its
+// detail "offer".
 func (m *Market) Accept(ctx context.Context, o Offer, now time.Time) (Offer, error) {
 	if !now.Before(o.Quote.ExpiresAt) {
 		return Offer{}, expired(o.Quote.ExpiresAt)
@@ -35,8 +39,46 @@ func (m *Market) Accept(ctx context.Context, o Offer, now time.Time) (Offer, err
 			"The price moved by more than the slippage of %s percent; look at the new offer in details and accept that.", o.Slippage).
 			With("offer", fresh)
 	}
+	if err := fresh.keep(o.MinOut); err != nil {
+		return Offer{}, tooMuch(err)
+	}
 	fresh.Quote.ID = o.Quote.ID
 	return fresh, nil
+}
+
+// keep holds the steps of a new price to what was promised at least: they were given a
+// slippage of their own, below a price that may have used some of it up. Each gives up
+// the same part of its room.
+func (o *Offer) keep(least money.Amount) (err error) {
+	if len(o.Quote.Steps) == 0 || !o.MinOut.Less(least) {
+		return nil
+	}
+	const parts = 1 << 12
+	loose := o.Quote.Steps
+	tighten := func(part int) bool {
+		if err == nil {
+			err = o.tighten(loose, uint64(part), parts) //nolint:gosec // never below zero
+		}
+		return err != nil || !o.MinOut.Less(least)
+	}
+	tighten(sort.Search(parts, tighten))
+	return err
+}
+
+// tighten takes a part of parts of the room that loose steps have.
+func (o *Offer) tighten(loose []quote.Step, part, parts uint64) error {
+	o.Quote.Steps = slices.Clone(loose)
+	for i := range o.Quote.Steps {
+		s := &o.Quote.Steps[i]
+		less, err := s.Bring.Less0(s.MinOut).MulDiv(money.FromUint64(part), money.FromUint64(parts), money.Up)
+		if err == nil {
+			s.MinOut, err = s.MinOut.Add(less)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return o.worst()
 }
 
 // covered reports whether what a fixed offer pays from our inventory is free.

@@ -122,10 +122,7 @@ func (v *Inventory) stock(ctx context.Context, a chain.Asset, now time.Time) (st
 
 func (v *Inventory) indication(give, get stock, over money.Percent) (Indication, bool) {
 	a, b := give.Asset.Asset, get.Asset.Asset
-	terms, ok := v.cfg.Pairs[Pair{a, b}]
-	if !ok {
-		terms = v.cfg.Default
-	}
+	terms := v.terms(a, b)
 	if a == b || terms.Off || !get.payable {
 		return Indication{}, false
 	}

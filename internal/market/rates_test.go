@@ -113,3 +113,21 @@ func TestTheBestIndicationIsShown(t *testing.T) {
 		}
 	}
 }
+
+// What is never ours is not indicated, though some of it lies with us for orders.
+func TestWhatIsNeverOursIsNotIndicated(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(r *rig) { r.stock.Never = map[chain.Asset]bool{usdc: true} })
+	told, err := r.Indications(t.Context(), all(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 6 {
+		t.Errorf("%d pairs of 6", len(told))
+	}
+	for _, i := range told {
+		if i.Give.Asset == usdc || i.Get.Asset == usdc {
+			t.Errorf("%s to %s is indicated", i.Give.Symbol, i.Get.Symbol)
+		}
+	}
+}

@@ -250,9 +250,27 @@ func (t *turn) requoted(ev RequoteAccepted) error {
 		return t.out("the quote is for another amount")
 	case t.now.After(q.ExpiresAt):
 		return t.out("the quote has expired")
+	case !t.agreed(q.Fee):
+		return t.out("the quote is for another fee than was agreed")
 	}
-	q.Fee = t.o.Quote.Fee // the fee was agreed when the order was made
+	fee := t.o.Quote.Fee // it was agreed when the order was made
+	if charged(fee) && !charged(q.Fee) {
+		fee, t.o.FeeStatus, t.o.FeeReason = q.Fee, FeeSkip, FeeBelowCost
+	}
+	q.Fee = fee
 	t.o.Quote = q
 	t.advance()
 	return nil
 }
+
+// agreed reports whether a new price is made with the order's fee: it is of what the fee
+// leaves. One that is too small to be sent by now is not charged any more.
+func (t *turn) agreed(f *quote.Fee) bool {
+	was := t.o.Quote.Fee
+	if !charged(was) {
+		return !charged(f)
+	}
+	return f != nil && f.Percent == was.Percent
+}
+
+func charged(f *quote.Fee) bool { return f != nil && !f.Skipped }

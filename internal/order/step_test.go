@@ -22,13 +22,19 @@ type walk struct {
 // newWalk makes an order over some steps, each of which brings nine tenths.
 func newWalk(t *testing.T, steps ...quote.Step) *walk {
 	t.Helper()
+	return newWalkOf(t, func(q *quote.Quote) { q.Steps = steps })
+}
+
+func newWalkOf(t *testing.T, change func(*quote.Quote)) *walk {
+	t.Helper()
 	q := quote.Quote{
-		ID: "quo_1", Give: give, Get: get, In: n(1000), Out: n(500), MinIn: n(1), MaxIn: n(5000), Mode: quote.Float, Steps: steps,
+		ID: "quo_1", Give: give, Get: get, In: n(1000), Out: n(500), MinIn: n(1), MaxIn: n(5000), Mode: quote.Float,
 		Tolerance: quote.Tolerance{
 			Under: money.Whole / 100, Over: money.Whole / 100, UnderAction: quote.Hold, OverAction: quote.ProcessAll, WrongAsset: quote.Hold,
 		},
 		USD: money.Dollar, ExpiresAt: start.Add(2 * time.Hour),
 	}
+	change(&q)
 	w := &walk{T: t, books: ledger.NewBooks(), now: start}
 	for _, a := range []chain.Asset{give, hub, far, get} {
 		w.ok(w.books.Apply(ledger.Entry{Postings: []ledger.Posting{{Debit: ledger.Hot(a.Chain), Credit: ledger.Capital, Asset: a, Amount: n(1_000_000)}}}))

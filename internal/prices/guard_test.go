@@ -125,6 +125,26 @@ func TestWhatIsCountedInATokenIsTurnedIntoDollars(t *testing.T) {
 	}
 }
 
+// What is counted in a token that is itself a measure depends on no order of looking.
+func TestAMeasureIsNeverCountedInAnother(t *testing.T) {
+	t.Parallel()
+	for range 32 { // the order in which symbols are judged is another each time
+		b := boardOf(
+			t, nil, "BTC USDC USDT",
+			tells("a", prices.Exchange, "USDC 1, USDT 1, BTC 100 USDT"), tells("b", prices.Oracle, "USDC 1, BTC 100"), tells("c", prices.Pool, "USDT 1 USDC, BTC 100 USDC"),
+		)
+		if err := b.Step(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		if got := priced(t, b, "USDT", start); got != "none" {
+			t.Fatalf("USDT is %s, and only one says so who counts in dollars", got)
+		}
+		if got := priced(t, b, "BTC", start); got != "100" {
+			t.Fatalf("BTC is %s", got)
+		}
+	}
+}
+
 func TestAMeasureThatJumpedMeasuresNothing(t *testing.T) {
 	t.Parallel()
 	one, two := tells("a", prices.Exchange, "USDC 1, BTC 100 USDC"), tells("b", prices.Oracle, "USDC 1, BTC 100 USDC")

@@ -13,11 +13,15 @@ func (b *Board) judge(now time.Time) {
 	shown := make(map[string]*Status, len(b.told))
 	measures := b.measures()
 	for _, first := range []bool{true, false} {
+		known := shown
+		if first {
+			known = nil
+		}
 		for symbol, words := range b.told {
 			if measures[symbol] != first {
 				continue
 			}
-			s := b.weigh(symbol, b.inDollars(words, shown), now)
+			s := b.weigh(symbol, b.inDollars(words, known), now)
 			b.lines[symbol].take(&s, b.cfg, now)
 			shown[symbol] = &s
 		}

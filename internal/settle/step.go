@@ -50,7 +50,8 @@ func (s *Settler) step(ctx context.Context, id order.ID, e order.RunStep, now ti
 // fits holds what a venue says to what the order can take. What it can not is trouble
 // that somebody must hear of: an order that was told it would only refuse, and wait. The
 // last transaction that there is room for may have done it, so the venue is asked in any
-// case, and is not taken to have failed while something may be gone.
+// case, and is not taken to have failed while something may be gone. One that waits past
+// the order's patience, with nothing gone, has failed: nobody else would end it.
 func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error) {
 	step := o.Quote.Steps[o.Step]
 	switch m := m.(type) {
@@ -67,6 +68,14 @@ func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error)
 		if !o.MayTake(m.Call) {
 			return nil, fmt.Errorf("it asks to take %s of %s, more than the step has", m.Call.Amount, m.Call.Asset)
 		}
+	case quote.Wait:
+		if o.Delayed && !slices.ContainsFunc(known.Calls, mayYetTake) {
+			return quote.Fail{Why: "it waited for too long: " + m.Why}, nil
+		}
+	case quote.Fail:
+		if slices.ContainsFunc(known.Calls, mayHaveTaken) {
+			return nil, fmt.Errorf("it says that it failed (%s), and something may have gone: an operator must look", m.Why)
+		}
 	case quote.Done:
 		if m.In != known.In || m.Out.IsZero() {
 			return nil, fmt.Errorf("it took %s of %s and brought %s: an operator must look", m.In, known.In, m.Out)
@@ -77,6 +86,11 @@ func fits(o order.Order, known quote.Progress, m quote.Move) (quote.Move, error)
 
 // mayHaveTaken reports whether a transaction landed that could take something from us.
 func mayHaveTaken(c quote.Sent) bool { return c.Fate == chain.Final && !c.Call.Amount.IsZero() }
+
+// mayYetTake reports whether a transaction took something from us, or still could.
+func mayYetTake(c quote.Sent) bool {
+	return c.Fate != chain.Reverted && c.Fate != chain.Dead && !c.Call.Amount.IsZero()
+}
 
 // progress is what is known of an order's running step.
 func (s *Settler) progress(ctx context.Context, o order.Order, now time.Time) (p quote.Progress, err error) {

@@ -145,3 +145,72 @@ func TestWhatAVenueMayNotSayIsTrouble(t *testing.T) {
 		})
 	}
 }
+
+// A venue that says a step failed whose transaction took what it had is not believed:
+// a refund would pay it a second time.
+func TestAStepThatTookSomethingHasNotFailed(t *testing.T) {
+	t.Parallel()
+	r := newStepping(t, oracle(func(_ quote.Step, known quote.Progress) quote.Move {
+		if len(known.Calls) == 0 {
+			return take(known, known.In)
+		}
+		return quote.Fail{Why: "no reason"}
+	}))
+	for len(r.transfers()) == 0 {
+		r.must(r.step())
+	}
+	r.land(chain.Final)
+	r.must(r.step())
+	for range 2 {
+		if err := r.step(); err == nil || !strings.Contains(err.Error(), "an operator must look") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if o := r.order(r.o.ID); o.State != order.Executing {
+		t.Errorf("the order is %s", o.State)
+	}
+}
+
+// A venue that only ever waits must not keep what it was given for ever: past the order's
+// patience the step is given up, unless something of it may have gone.
+func TestAStepThatWaitsForEverIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		calls []chain.Fate // of calls that take everything, before it waits
+		want  order.State
+	}{
+		"before any call":           {nil, order.Refunding},
+		"after a call that failed":  {[]chain.Fate{chain.Reverted}, order.Refunding},
+		"after a call that is dead": {[]chain.Fate{chain.Dead}, order.Refunding},
+		"after a call that took":    {[]chain.Fate{chain.Final}, order.Executing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newStepping(t, oracle(func(_ quote.Step, known quote.Progress) quote.Move {
+				if len(known.Calls) < len(c.calls) {
+					return take(known, known.In)
+				}
+				return quote.Wait{For: time.Second, Why: "nobody answers"}
+			}))
+			for i, fate := range c.calls {
+				for len(r.transfers()) <= i {
+					r.must(r.b.Step(t.Context(), r.now))
+				}
+				r.land(fate)
+			}
+			r.must(r.b.Step(t.Context(), r.now))
+			r.must(r.b.Step(t.Context(), r.now.Add(time.Second)))
+			o := r.order(r.o.ID)
+			if o.State != order.Executing || o.Delayed {
+				t.Fatalf("the order is %s before its patience ended", o.State)
+			}
+			r.now = o.Deadline
+			for range 3 {
+				r.must(r.step())
+			}
+			if o := r.order(r.o.ID); o.State != c.want {
+				t.Errorf("the order is %s, and it was delayed: %t", o.State, o.Delayed)
+			}
+		})
+	}
+}

@@ -40,7 +40,7 @@ func readPaid(l *types.Log) (payment, bool) {
 // taken reads a log of the intake. Its code is ours to the last byte, so that what it
 // says of the chain's own coin is true. Of a token it can only say what the token said:
 // one transfer from the sender to our account must be of the same amount, and was not
-// counted for another payment. at is as for other transfers, and what is found is held
+// counted for another payment; and nobody pays by a transaction of ours. at is as for other transfers, and what is found is held
 // against our account's balance with them.
 func (s *scan) taken(f fact, i int, spent map[int]bool, at func(token, addr common.Address) *holding) *chain.Deposit {
 	l := f.Logs[i]
@@ -61,6 +61,8 @@ func (s *scan) taken(f fact, i int, spent map[int]bool, at func(token, addr comm
 		s.suspect(f.Hash, to, s.cfg.ID.Native(), ForeignIntake)
 	case !f.OK:
 		s.suspect(f.Hash, to, asset, Failed)
+	case s.ourOwn(f):
+		s.suspect(f.Hash, to, asset, PaidByUs)
 	case !listed:
 		s.suspect(f.Hash, to, chain.Asset{Chain: s.cfg.ID, Ref: canonical(p.token).Text()}, NotListed)
 	case p.amount.IsZero():
@@ -75,6 +77,17 @@ func (s *scan) taken(f fact, i int, spent map[int]bool, at func(token, addr comm
 		h.found = append(h.found, s.deposit(f.Hash, to, asset, logPlace(i), p.amount))
 	}
 	return nil
+}
+
+// ourOwn reports whether our account called a contract by a transaction. What comes to us
+// in one is what we sent it for, as a swap: somebody whose code runs in it may not have the
+// same counted as his payment. Coins that we only paid out are his, and he may pay with them.
+func (s *scan) ourOwn(f fact) bool {
+	if len(f.Data) == 0 {
+		return false
+	}
+	from, err := s.sender(f)
+	return err == nil && from == s.own
 }
 
 // transferred finds the transfer that a payment by the intake is, among the logs before it.

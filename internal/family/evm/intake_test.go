@@ -243,3 +243,39 @@ func TestAnIntakeThatIsNotOursStopsTheStart(t *testing.T) {
 		}
 	}
 }
+
+// TestAPaymentInsideATransactionOfOursIsNone: whoever runs code in a swap of ours could pay
+// an order there, and what comes to us would be counted for the swap and for the order.
+func TestAPaymentInsideATransactionOfOursIsNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.from("trickster", wish{to: b.liar, data: pack(liarFile(), "setMode", new(big.Int))})
+	b.from("trickster", wish{to: b.liar, data: pack(liarFile(), "mint", b.trick, big.NewInt(1000))})
+	b.Mine(1)
+	for name, pay := range map[string]func(of chain.Reference) (value uint64, data []byte){
+		"coins": func(of chain.Reference) (uint64, []byte) { return 7, pack(intakeFile(), "pay", of) },
+		"a token": func(of chain.Reference) (uint64, []byte) {
+			return 0, pack(intakeFile(), "payToken", b.liar, big.NewInt(1000), of)
+		},
+	} {
+		of := chain.ReferenceTo(name)
+		to := of.In(chain.EVM)
+		value, data := pay(of)
+		b.forget()
+		a := b.draft(chain.Call{
+			Chain: chainID, From: evm.Hot, To: canonical(b.trick), Asset: chainID.Native(), Amount: money.FromUint64(value),
+			Data: pack(trickFile(), "call", b.intake, data, false),
+		})
+		b.offer(a.Raw)
+		b.Mine(1)
+		if r := b.receiptOf(a.Tx); len(r.Logs) == 0 {
+			t.Fatalf("%s: the intake was not paid: %+v", name, r)
+		}
+		if list := b.inTip(to); len(list) != 0 {
+			t.Errorf("%s: credited %v", name, list)
+		}
+		if why := b.noticed(to); !slices.Contains(why, evm.PaidByUs) {
+			t.Errorf("%s: noticed %v", name, why)
+		}
+	}
+}

@@ -20,6 +20,7 @@ const (
 	ForeignCode   Reason = "code_at_address"     // the address obeys code that is not ours
 	NotSeenInside Reason = "paid_out_of_sight"   // more arrived than plain transactions say
 	ForeignIntake Reason = "intake_not_ours"     // another contract says that it took a payment for an order
+	PaidByUs      Reason = "paid_by_ourselves"   // a transaction of our own account passed it on to us
 	NoTransaction Reason = "paid_by_protocol"    // a withdrawal of a validator, which no transaction made
 	HeaderForged  Reason = "node_forged_header"  // its hash is another
 	TxsForged     Reason = "node_forged_block"   // the transactions are not the header's

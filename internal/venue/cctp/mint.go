@@ -18,7 +18,9 @@ type Mint struct {
 
 // FindMint finds in a receipt that a message was handed in, and what that minted: between
 // the message before it and its own log the messenger says what it minted to whom, and
-// the token says so too. Not ok is a receipt in which it does not stand.
+// the token says so too. Not ok is a receipt in which it does not stand. What was minted to
+// us inside another transaction of ours, as by code that runs in a swap, is counted for
+// that one already.
 func FindMint(r chain.Receipt, m Message, d Domain) (Mint, bool, error) {
 	first := 0
 	for i, l := range r.Logs {
@@ -35,6 +37,9 @@ func FindMint(r chain.Receipt, m Message, d Domain) (Mint, bool, error) {
 		}
 		if chain.Word(v[1].([32]byte)) != m.Sender || string(v[2].([]byte)) != string(m.Bytes()[headBytes:]) {
 			return Mint{}, false, fmt.Errorf("%w: its nonce is that of another message in %s", ErrForged, r.Tx)
+		}
+		if r.From == d.Own && r.To != d.Transmitter && m.Recipient == addressWord(d.Own) {
+			return Mint{}, false, fmt.Errorf("cctp: a message of %s was handed in inside another transaction of ours, %s: an operator must look", m.Amount, r.Tx)
 		}
 		got, err := mintedIn(r.Logs[first:i], m, d)
 		if err != nil {

@@ -217,3 +217,28 @@ func TestAMintIsReadOutOfAHostileReceipt(t *testing.T) {
 		}
 	}
 }
+
+// Anybody may hand a message in, also code that runs in a swap of ours: what is minted to
+// us there is counted for the swap, and must not be counted once more.
+func TestAMintInsideAnotherTransactionOfOursIsNotCounted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		recipient, from, to chain.Address
+		counted             bool
+	}{
+		"by us":                          {there.Own, there.Own, there.Transmitter, true},
+		"by somebody":                    {there.Own, alice, there.Transmitter, true},
+		"by somebody's contract":         {there.Own, alice, bob, true},
+		"in another transaction of ours": {there.Own, there.Own, bob, false},
+		"there, for somebody":            {bob, there.Own, alice, true},
+	} {
+		m := message()
+		m.Recipient, m.Nonce = asWord(c.recipient), chain.Word{7}
+		r := receipt(tokenLog(there, chain.CanonicalAddress(chain.EVM, "0x0000000000000000000000000000000000000000"), c.recipient, n(500)), mintedLog(there, c.recipient, n(500), n(0)), receivedLog(there, m))
+		r.From, r.To = c.from, c.to
+		got, ok, err := cctp.FindMint(r, m, there)
+		if c.counted && (err != nil || !ok || got.Amount != n(500)) || !c.counted && err == nil {
+			t.Errorf("%s: %+v, %t, %v", name, got, ok, err)
+		}
+	}
+}

@@ -180,10 +180,9 @@ func (v *Venue) judge(ctx context.Context, r *run, c *quote.Sent) (quote.Move, e
 // moved is what left us and what came to us by a swap. Coins leave no log of their own:
 // those that went in were wrapped by the router, and those that came out unwrapped.
 func (v *Venue) moved(r *run, logs []chain.Log) (in, out money.Amount, err error) {
-	own, router := known(v.cfg.Own), known(v.cfg.Router)
-	wrapped := v.cfg.Wrapped
+	own := known(v.cfg.Own)
 	if r.step.In.IsNative() {
-		in, err = sum(logs, wrapped, topicDeposit, 1, router)
+		in, err = v.wraps(logs, topicDeposit, 2)
 	} else {
 		in, err = flow(logs, contract.Address(r.in), 1, own)
 	}
@@ -191,11 +190,29 @@ func (v *Venue) moved(r *run, logs []chain.Log) (in, out money.Amount, err error
 		return in, out, err
 	}
 	if r.step.Out.IsNative() {
-		out, err = sum(logs, wrapped, topicWithdraw, 1, router)
+		out, err = v.wraps(logs, topicWithdraw, 1)
 	} else {
 		out, err = flow(logs, contract.Address(r.out), 2, own)
 	}
 	return in, out, err
+}
+
+// wraps is what the router wrapped, or unwrapped, by the event of that. A wrapped coin
+// that has none, as Arbitrum's, tells of it as a transfer from nobody to the router, which
+// stands at place 2 then, or from the router (1) to nobody.
+func (v *Venue) wraps(logs []chain.Log, event chain.Word, place int) (money.Amount, error) {
+	router := known(v.cfg.Router)
+	told, err := sum(logs, v.cfg.Wrapped, event, 1, router)
+	if err != nil || !told.IsZero() {
+		return told, err
+	}
+	var made []chain.Log
+	for i := range logs {
+		if l := &logs[i]; len(l.Topics) == 3 && l.Topics[3-place] == (chain.Word{}) {
+			made = append(made, *l)
+		}
+	}
+	return sum(made, v.cfg.Wrapped, topicTransfer, place, router)
 }
 
 // flow is what moved from us (1) or to us (2), less what moved the other way.
