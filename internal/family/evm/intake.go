@@ -40,8 +40,8 @@ func readPaid(l *types.Log) (payment, bool) {
 // taken reads a log of the intake. Its code is ours to the last byte, so that what it
 // says of the chain's own coin is true. Of a token it can only say what the token said:
 // one transfer from the sender to our account must be of the same amount, and was not
-// counted for another payment; and nobody pays by a transaction of ours. at is as for other transfers, and what is found is held
-// against our account's balance with them.
+// counted for another payment; and nobody pays by a transaction of ours. at is as for other
+// transfers, and what is found is held against our account's balance with them.
 func (s *scan) taken(f fact, i int, spent map[int]bool, at func(token, addr common.Address) *holding) *chain.Deposit {
 	l := f.Logs[i]
 	p, whole := readPaid(l)
