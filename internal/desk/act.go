@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"ferry/internal/chain"
@@ -40,7 +41,8 @@ func (d *Desk) Refund(ctx context.Context, id string, by Seeker, request string,
 	if err != nil {
 		return order.Order{}, err
 	}
-	if o.State == order.Refunding || o.State == order.Refunded {
+	later := slices.ContainsFunc(o.Deposits, func(x order.Deposit) bool { return x.State == order.Detected })
+	if (o.State == order.Refunding || o.State == order.Refunded) && !later {
 		return order.Order{}, fault.New(fault.Conflict, "refund_already_started", "The refund is on its way or done.").With("status", string(o.State))
 	}
 	return d.tell(ctx, o, order.RefundAsked{Request: request}, now)
