@@ -22,7 +22,7 @@ func (r Rooms) actions() []api.Operation {
 	}
 	requote := row("requoteOrder", "requote", "Ask for a new price", "For a held order whose amount or price did not fit. Accept it before it expires.", nil,
 		append([]string{"rate_limited"}, pricing...), r.requote)
-	requote.Out = wire.Quote{}
+	requote.Out, requote.Spends = wire.Quote{}, api.Requests|api.Quotes
 	return []api.Operation{
 		row("setRefundAddress", "refund-address", "Set the refund address", "Once, on the chain the order is paid on.", wire.RefundAddressRequest{},
 			[]string{"invalid_address", "refund_address_already_set"}, r.refundAddress),
