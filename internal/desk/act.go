@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"ferry/internal/chain"
@@ -40,7 +41,8 @@ func (d *Desk) Refund(ctx context.Context, id string, by Seeker, request string,
 	if err != nil {
 		return order.Order{}, err
 	}
-	if o.State == order.Refunding || o.State == order.Refunded {
+	later := slices.ContainsFunc(o.Deposits, func(x order.Deposit) bool { return x.State == order.Detected })
+	if (o.State == order.Refunding || o.State == order.Refunded) && !later {
 		return order.Order{}, fault.New(fault.Conflict, "refund_already_started", "The refund is on its way or done.").With("status", string(o.State))
 	}
 	return d.tell(ctx, o, order.RefundAsked{Request: request}, now)
@@ -116,7 +118,20 @@ func (d *Desk) AcceptRequote(ctx context.Context, id string, by Seeker, quoteID 
 	} else if err != nil {
 		return order.Order{}, err
 	}
+	if !asAgreed(o.Quote.Fee, offer.Quote.Fee) {
+		return order.Order{}, fault.New(fault.Conflict, "invalid_state", "The quote has another integrator fee than the order; ask for one with POST /v2/orders/{orderId}/requote.").
+			With("status", string(o.State))
+	}
 	return d.tell(ctx, o, order.RequoteAccepted{Quote: promised(offer)}, now)
+}
+
+// asAgreed reports whether a new price has the integrator's fee that was agreed. The order
+// keeps its fee: priced without it, the service would pay it.
+func asAgreed(agreed, offered *quote.Fee) bool {
+	if agreed == nil || agreed.Skipped {
+		return offered == nil || offered.Skipped
+	}
+	return offered != nil && offered.Percent == agreed.Percent
 }
 
 // Hint says that an order was paid by a transaction. Every block is read anyway, so

@@ -25,6 +25,14 @@ type BridgeCreateAsk struct {
 
 // CreateBridge makes an order over a native bridge.
 func (d *Desk) CreateBridge(ctx context.Context, p *access.Principal, a BridgeCreateAsk, now time.Time) (Created, error) {
+	made, err := d.createOver(ctx, p, a, now)
+	if err != nil && a.Once != nil {
+		return d.before(ctx, p, a.CreateAsk, err, now)
+	}
+	return made, err
+}
+
+func (d *Desk) createOver(ctx context.Context, p *access.Principal, a BridgeCreateAsk, now time.Time) (Created, error) {
 	b, err := d.Bridge(a.Bridge)
 	if err != nil {
 		return Created{}, err

@@ -44,6 +44,14 @@ type Created struct {
 
 // Create makes an order.
 func (d *Desk) Create(ctx context.Context, p *access.Principal, a CreateAsk, now time.Time) (Created, error) {
+	made, err := d.createNew(ctx, p, a, now)
+	if err != nil && a.Once != nil {
+		return d.before(ctx, p, a, err, now)
+	}
+	return made, err
+}
+
+func (d *Desk) createNew(ctx context.Context, p *access.Principal, a CreateAsk, now time.Time) (Created, error) {
 	offer, err := d.accepted(ctx, p, a, now)
 	if err != nil {
 		return Created{}, err
@@ -250,6 +258,17 @@ func soldOut(e *order.TooMuch, now time.Time) *fault.Error {
 	}
 	return fault.New(fault.Unavailable, "pair_unavailable", "As much of this pair was sold within a minute as may be; try again shortly, or a smaller amount.").
 		RetryAfter(wait).Because(e)
+}
+
+// before answers a request that is refused now and made an order earlier with that order:
+// its quote has expired meanwhile, or what it took is what is missing. Only a refusal has
+// it looked for, so that whoever asks for the first time does not wait for it.
+func (d *Desk) before(ctx context.Context, p *access.Principal, a CreateAsk, err error, now time.Time) (Created, error) {
+	known, unread := d.ports.Store.RequestMade(ctx, *d.once(p, a.Once))
+	if unread != nil || known == nil {
+		return Created{}, err
+	}
+	return d.refused(ctx, p, a, known, now)
 }
 
 // refused turns a refusal of the settler into the caller's words, or into the order

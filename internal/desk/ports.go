@@ -43,6 +43,8 @@ type Settler interface {
 type Store interface {
 	Order(ctx context.Context, id order.ID) (order.Order, error)
 	OrderMade(ctx context.Context, id order.ID) (order.Order, error)
+	// RequestMade is the order that a request has made before; nil is none.
+	RequestMade(ctx context.Context, o order.Once) (*order.Made, error)
 	SessionOrders(ctx context.Context, group string, from order.Place, n int) ([]order.Order, error)
 	History(ctx context.Context, id order.ID, after int64, n int) ([]Happening, error)
 	// Depths are how many blocks stand on and with the payments; those in no block are

@@ -205,6 +205,9 @@ func (h *Hooks) work(ctx context.Context, e *Endpoint, d Delivery) {
 // errLate says that a post might not be over before somebody else may begin it.
 var errLate = errors.New("its lease is nearly over; it is sent again after it")
 
+// errUnread says that the log could not be read, so that nothing was sent.
+var errUnread = errors.New("the log can not be read now")
+
 // deliver sends one delivery and writes down what came of it.
 func (h *Hooks) deliver(ctx context.Context, was *Endpoint, d Delivery) (ok bool, err error) {
 	e, err := h.Store.Hook(ctx, was.Integrator, was.ID) // its secrets may be others by now
@@ -222,7 +225,10 @@ func (h *Hooks) deliver(ctx context.Context, was *Endpoint, d Delivery) (ok bool
 		cancel()
 	}
 	o := h.judge(d, status, t)
-	if t != "" && ctx.Err() != nil { // this process ends, which is no fault of the endpoint
+	switch { // what is no fault of the endpoint is not held against it
+	case errors.Is(err, errUnread):
+		o = Outcome{Delivery: d, State: Due, Next: h.Now().Add(h.cfg.Waits[0]), Untried: true}
+	case t != "" && ctx.Err() != nil: // this process ends
 		o = Outcome{Delivery: d, State: Due, Next: h.Now(), Untried: true}
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
@@ -234,7 +240,7 @@ func (h *Hooks) deliver(ctx context.Context, was *Endpoint, d Delivery) (ok bool
 func (h *Hooks) message(ctx context.Context, e *Endpoint, d Delivery) (m Message, err error) {
 	entries, err := h.Log.IntegratorLog(ctx, e.Integrator, d.Number-1, 1)
 	if err != nil {
-		return m, err
+		return m, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	if len(entries) != 1 || entries[0].Number != d.Number {
 		return m, errors.New("it is not in the log")

@@ -60,6 +60,20 @@ func (db *DB) OrderMade(ctx context.Context, id order.ID) (o order.Order, err er
 	return o, nil
 }
 
+// RequestMade is the order that a request has made before; nil is none.
+func (db *DB) RequestMade(ctx context.Context, o order.Once) (made *order.Made, err error) {
+	err = db.engine.read(ctx, ask(func(r row) error {
+		var found once
+		err := r.Scan(&found.body, &found.order)
+		made = &order.Made{Order: order.ID(found.order), Same: found.body == o.Body}
+		return err
+	}, sqlRequest, o.Scope, o.Key))
+	if err != nil {
+		return nil, fmt.Errorf("a request that was made before: %w", err)
+	}
+	return made, nil
+}
+
 // ForgetRequests lets go of requests that were made before a time, and says whether
 // there may be more of them.
 func (db *DB) ForgetRequests(ctx context.Context, before time.Time, n int) error {

@@ -33,7 +33,7 @@ RETURNING ` + deliveryColumns
 WHERE endpoint = $5 AND n = $6 AND tries = $7 AND leased_until > 0 AND state = 'due'`
 	sqlLaterDelivery = `UPDATE webhook_deliveries SET due_at = $1, leased_until = 0, status = $2, why = $3
 WHERE endpoint = $4 AND n = $5 AND tries = $6 AND leased_until > 0 AND state = 'due'`
-	sqlUntriedDelivery = `UPDATE webhook_deliveries SET due_at = $1, leased_until = 0, tries = tries - 1
+	sqlUntriedDelivery = `UPDATE webhook_deliveries SET due_at = $1, leased_until = 0, tries = tries - 1, first_at = CASE WHEN tries = 1 THEN 0 ELSE first_at END
 WHERE endpoint = $2 AND n = $3 AND tries = $4 AND leased_until > 0 AND state = 'due'`
 	// The next of the order is due, unless one still is.
 	sqlNextDelivery = `UPDATE webhook_deliveries SET state = 'due', due_at = $1

@@ -189,8 +189,11 @@ func (c *conn) showKey(key string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if who.Key != nil && known.Key.ID != who.Key.ID {
-		return errTwoKeys
+	if who.Key != nil {
+		if known.Key.ID != who.Key.ID {
+			return errTwoKeys
+		}
+		return nil // for whom it asks was said with the upgrade, and stays
 	}
 	c.mu.Lock()
 	c.who = known

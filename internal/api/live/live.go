@@ -148,7 +148,7 @@ func (l *Live) subject(p *access.Principal) (whose string, most int) {
 	if p.Server() {
 		return "key/" + string(p.Key.ID), l.cfg.PerKey
 	}
-	return "address/" + p.Peer.String(), l.cfg.PerAddress
+	return "address/" + p.Client.String(), l.cfg.PerAddress // of IPv6 a whole line's
 }
 
 func (l *Live) count(whose string, most int) bool {

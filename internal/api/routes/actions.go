@@ -20,9 +20,9 @@ func (r Rooms) actions() []api.Operation {
 			Key: api.OptionalKey, Proof: api.ActProof, Spends: api.Requests, In: in, Out: wire.Order{}, Codes: append(append([]string{}, acting...), codes...), Do: do,
 		}
 	}
-	requote := row("requoteOrder", "requote", "Ask for a new price", "For a held order whose amount or price did not fit. Accept it before it expires.", nil,
+	requote := row("requoteOrder", "requote", "Ask for a new price", "For a held order whose amount or price did not fit. Accept it before it expires. It counts as a quote.", nil,
 		append([]string{"rate_limited"}, pricing...), r.requote)
-	requote.Out = wire.Quote{}
+	requote.Out, requote.Spends = wire.Quote{}, api.Requests|api.Quotes
 	return []api.Operation{
 		row("setRefundAddress", "refund-address", "Set the refund address", "Once, on the chain the order is paid on.", wire.RefundAddressRequest{},
 			[]string{"invalid_address", "refund_address_already_set"}, r.refundAddress),

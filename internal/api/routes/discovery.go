@@ -29,7 +29,8 @@ func (r Rooms) discovery() []api.Operation {
 	one := row("getChain", "/v2/chains/{chainId}", "One chain", wire.Chain{}, r.chain)
 	one.Codes = []string{"chain_not_found"}
 	tokens := row("listTokens", "/v2/tokens", "Assets that are served", wire.Tokens{}, r.tokens)
-	tokens.Query = []api.Param{text("chainId", "Only of this chain.", "bitcoin"), text("search", "Part of a symbol or an address.", "usd"), limitParam("500")}
+	tokens.Query = []api.Param{text("chainId", "Only of this chain.", "bitcoin"), text("search", "Part of a symbol or an address.", "usd"), cursorParam, limitParam("500")}
+	tokens.Codes = []string{"invalid_cursor"}
 	token := row("getToken", "/v2/tokens/{chainId}/{token}", "One asset, with its price", wire.TokenDetail{}, r.token)
 	token.Codes = []string{"chain_not_found", "token_not_found"}
 	route := row("getRoute", "/v2/routes", "Whether one asset can become another", wire.Route{}, r.route)
@@ -78,15 +79,42 @@ func (r Rooms) tokens(c *api.Call) (any, error) {
 	slug, only := c.Query("chainId")
 	search, _ := c.Query("search")
 	search = strings.ToLower(search)
+	after, passed, err := tokenCursor(c)
+	if err != nil {
+		return nil, err
+	}
 	out := wire.Tokens{Tokens: []wire.Token{}}
 	for _, t := range r.Atlas.Tokens() {
 		w := wire.TokenOf(t, r.Atlas)
 		found := strings.Contains(strings.ToLower(w.Symbol), search) || strings.Contains(strings.ToLower(w.Token), search)
-		if (!only || w.ChainID == slug) && found && len(out.Tokens) < n {
+		switch {
+		case !passed:
+			passed = tokenPlace(w) == after
+		case only && w.ChainID != slug || !found:
+		case len(out.Tokens) == n:
+			c.Next(wire.Cursor{ID: tokenPlace(out.Tokens[n-1]), By: wire.ByName}.String())
+			return out, nil
+		default:
 			out.Tokens = append(out.Tokens, w)
 		}
 	}
+	if !passed {
+		return nil, fault.New(fault.Invalid, "invalid_cursor", "The token that the last page ended with is not served any more. Begin again without the cursor.")
+	}
 	return out, nil
+}
+
+// tokenPlace is where a token stands in the list, which is by chain and name.
+func tokenPlace(w wire.Token) string { return w.ChainID + "/" + w.Token }
+
+// tokenCursor is the token that the last page ended with; without one all come.
+func tokenCursor(c *api.Call) (after string, all bool, err error) {
+	text, given := c.Query("cursor")
+	if !given {
+		return "", true, nil
+	}
+	cur, err := wire.ParseCursor(text, wire.ByName)
+	return cur.ID, false, err
 }
 
 func (r Rooms) token(c *api.Call) (any, error) {

@@ -187,6 +187,25 @@ func TestOrdersComeAsATableWithFiltersAndPages(t *testing.T) {
 	}
 }
 
+// TestOrdersComeByTheirKind: those over bridges are told apart from swaps, and a page that
+// has none of a kind still leads to the next.
+func TestOrdersComeByTheirKind(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	swap := order.Order{ID: "ord_1", State: order.Completed}
+	swap.Quote.Give, swap.Quote.Get = sat.Asset, lam.Asset
+	bridge := swap
+	bridge.ID, bridge.Origin.Bridge = "ord_2", "arbitrum_canonical"
+	r.orders = report.Page{Orders: []order.Order{swap, bridge}, Next: order.Place{At: r.now, ID: "ord_2"}}
+	for kind, want := range map[string][2]bool{"": {true, true}, "?kind=swap": {true, false}, "?kind=bridge": {false, true}} {
+		w := r.get("/v2/integrator/orders"+kind, "")
+		got := [2]bool{strings.Contains(w.Body.String(), `"ord_1"`), strings.Contains(w.Body.String(), `"ord_2"`)}
+		if w.Code != 200 || got != want || w.Header().Get("Link") == "" {
+			t.Errorf("%q: got %d, Link %q, %s", kind, w.Code, w.Header().Get("Link"), w.Body)
+		}
+	}
+}
+
 // TestOrdersComeByTheirLastChange: the sort reaches the report, comes back in Link, and
 // a place in the one list is none in the other.
 func TestOrdersComeByTheirLastChange(t *testing.T) {

@@ -105,16 +105,16 @@ func (r Rooms) attributed(c *api.Call) (any, error) {
 		return nil, err
 	}
 	out := wire.AttributedOrders{Orders: []wire.AttributedOrder{}}
-	if kind, given := c.Query("kind"); given && kind != "swap" {
-		return listed(c, out), nil
-	}
 	page, err := r.Report.Orders(c.Context(), c.Who.Integrator.ID, f, from, n)
 	if err != nil {
 		return nil, err
 	}
 	goOn(c, page.Next, by)
+	kind, given := c.Query("kind")
 	for _, o := range page.Orders {
-		out.Orders = append(out.Orders, wire.AttributedOf(o, r.Atlas, r.ShowOf))
+		if one := wire.AttributedOf(o, r.Atlas, r.ShowOf); !given || one.Kind == kind {
+			out.Orders = append(out.Orders, one)
+		}
 	}
 	return listed(c, out), nil
 }

@@ -26,6 +26,7 @@ const (
 	ByCreation Sort = iota
 	ByUpdate
 	ByPublication
+	ByName // and by no time
 	sorts
 )
 
