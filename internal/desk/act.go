@@ -106,7 +106,8 @@ func again(o order.Order) market.Ask {
 	return a
 }
 
-// AcceptRequote takes an offer that Requote made.
+// AcceptRequote takes an offer that Requote made. It is priced again like any other that is
+// accepted: whoever waits for the price to move has nothing of it.
 func (d *Desk) AcceptRequote(ctx context.Context, id string, by Seeker, quoteID string, now time.Time) (order.Order, error) {
 	o, err := d.owned(ctx, id, by)
 	if err != nil {
@@ -118,20 +119,16 @@ func (d *Desk) AcceptRequote(ctx context.Context, id string, by Seeker, quoteID 
 	} else if err != nil {
 		return order.Order{}, err
 	}
-	if !asAgreed(o.Quote.Fee, offer.Quote.Fee) {
-		return order.Order{}, fault.New(fault.Conflict, "invalid_state", "The quote has another integrator fee than the order; ask for one with POST /v2/orders/{orderId}/requote.").
-			With("status", string(o.State))
+	if o.Requotable() { // else the order says what is the matter, or that it knows
+		offer.To = o.PayTo
+		offer, err = d.ports.Market.Accept(ctx, offer, now)
+	}
+	if f := fault.Of(err); err != nil && f.Code == "price_moved" {
+		return order.Order{}, fault.New(fault.Conflict, "requote_expired", "The price moved by more than the slippage; ask for another with POST /v2/orders/{orderId}/requote.")
+	} else if err != nil {
+		return order.Order{}, err
 	}
 	return d.tell(ctx, o, order.RequoteAccepted{Quote: promised(offer)}, now)
-}
-
-// asAgreed reports whether a new price has the integrator's fee that was agreed. The order
-// keeps its fee: priced without it, the service would pay it.
-func asAgreed(agreed, offered *quote.Fee) bool {
-	if agreed == nil || agreed.Skipped {
-		return offered == nil || offered.Skipped
-	}
-	return offered != nil && offered.Percent == agreed.Percent
 }
 
 // Hint says that an order was paid by a transaction. Every block is read anyway, so

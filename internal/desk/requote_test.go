@@ -10,14 +10,19 @@ import (
 	"ferry/internal/fault"
 	"ferry/internal/integrator"
 	"ferry/internal/market"
+	"ferry/internal/money"
 	"ferry/internal/order"
+	"ferry/internal/quote"
 )
 
 // counter is everything behind a desk that makes a new price.
 type counter struct {
 	Store
 	o    order.Order
-	err  error // what the order says to what it is told
+	err  error        // what the order says to what it is told
+	open market.Offer // what an id holds
+	back market.Offer // what stands of it
+	no   error        // why an offer stands no more
 	told []order.Event
 }
 
@@ -29,14 +34,14 @@ func (c *counter) Quote(context.Context, market.Ask, time.Time) (market.Offer, e
 	return market.Offer{}, nil
 }
 
-func (c *counter) Accept(_ context.Context, o market.Offer, _ time.Time) (market.Offer, error) {
-	return o, nil
+func (c *counter) Accept(context.Context, market.Offer, time.Time) (market.Offer, error) {
+	return c.back, c.no
 }
 
 func (c *counter) Close(market.Offer) (string, error) { return "quo_1", nil }
 
 func (c *counter) Open(string, integrator.ID, time.Time) (market.Offer, error) {
-	return market.Offer{}, nil
+	return c.open, nil
 }
 
 func (c *counter) Create(context.Context, order.Ask, time.Time) (order.Order, error) {
@@ -86,6 +91,44 @@ func TestANewPriceStandsWhateverTheOrderSaysOfIt(t *testing.T) {
 			}
 			if c.told > 0 && behind.told[0] != (order.RequoteOffered{Hold: 7}) {
 				t.Errorf("told %+v", behind.told[0])
+			}
+		})
+	}
+}
+
+// TestANewPriceIsPricedAgainWhenItIsAccepted: who waits until the price has moved his way
+// does not have the old one.
+func TestANewPriceIsPricedAgainWhenItIsAccepted(t *testing.T) {
+	t.Parallel()
+	fresh := market.Offer{Quote: quote.Quote{ID: "quo_1", Out: money.FromUint64(95)}}
+	held := order.Order{ID: "ord_1", State: order.Held, Hold: order.Hold{Why: order.BelowMinimum, Since: 7}}
+	for name, c := range map[string]struct {
+		o    order.Order
+		no   error
+		code string
+		out  uint64 // of what the order is told; zero is that it is told nothing
+	}{
+		"at the price of now":     {o: held, out: 95},
+		"moved too far":           {o: held, no: fault.New(fault.Conflict, "price_moved", ""), code: "requote_expired"},
+		"nobody has a price":      {o: held, no: fault.New(fault.Unavailable, "pair_unavailable", ""), code: "pair_unavailable"},
+		"the order does not wait": {o: order.Order{ID: "ord_1", State: order.Executing}, no: fault.New(fault.Conflict, "price_moved", ""), out: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			behind := &counter{o: c.o, back: fresh, no: c.no, open: market.Offer{Quote: quote.Quote{ID: "quo_1", Out: money.FromUint64(100)}}}
+			d := &Desk{ports: Ports{Market: behind, Seal: behind, Settler: behind, Store: behind, Proofs: behind}}
+			_, err := d.AcceptRequote(t.Context(), "ord_1", Seeker{Who: &access.Principal{}}, "quo_1", time.Now())
+			if c.code == "" && err != nil || c.code != "" && (err == nil || fault.Of(err).Code != c.code) {
+				t.Fatalf("%v, want %q", err, c.code)
+			}
+			if c.out == 0 {
+				if len(behind.told) > 0 {
+					t.Errorf("told %+v", behind.told)
+				}
+				return
+			}
+			if got := behind.told[0].(order.RequoteAccepted).Quote.Out; got != money.FromUint64(c.out) {
+				t.Errorf("told of %s, want %d", got, c.out)
 			}
 		})
 	}

@@ -30,7 +30,7 @@ func (r Rooms) actions() []api.Operation {
 			[]string{"refund_already_started"}, r.refund),
 		requote,
 		row("acceptRequote", "requote/accept", "Accept a new price", "The order goes on at the new price.", wire.AcceptRequest{},
-			[]string{"quote_not_found", "requote_expired"}, r.accept),
+			append([]string{"quote_not_found", "requote_expired"}, pricing...), r.accept),
 		row("cancelOrder", "cancel", "Cancel an order", "Only while nothing has been paid.", nil, nil, r.cancel),
 		row("hintDeposit", "deposits", "Name the transaction that pays", "Has the chain looked at now; the deposit itself is believed only when it is seen there.",
 			wire.DepositHint{}, []string{"deposit_already_known"}, r.hint),
