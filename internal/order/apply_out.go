@@ -114,14 +114,25 @@ func (t *turn) refundAddress(ev RefundAddressGiven) error {
 	}
 	t.o.RefundTo = ev.To
 	for i := range t.o.Deposits {
-		if t.o.Deposits[i].State == AwaitingAddress {
-			t.o.Deposits[i].State = Detected
+		rec := &t.o.Deposits[i]
+		if rec.State != AwaitingAddress {
+			continue
+		}
+		if rec.State = Detected; rec.Deadline.IsZero() { // it has waited long enough
+			t.priceRecovery(rec)
 		}
 	}
-	if t.o.State == Held && t.o.Hold.WantsRefund && t.o.Stop == "" && t.refundable() {
+	t.refundNow()
+	return nil
+}
+
+// refundNow refunds what is held and waited for nothing but leave to go back: by the rule
+// that held it, or because its time is over.
+func (t *turn) refundNow() {
+	over := t.o.Hold.WantsRefund || t.o.Deadline.IsZero()
+	if t.o.State == Held && over && t.o.Stop == "" && t.refundable() {
 		t.refund()
 	}
-	return nil
 }
 
 func (t *turn) refundAsked() error {
