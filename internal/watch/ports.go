@@ -104,9 +104,9 @@ type Store interface {
 	// Advance makes b the cursor and records its deposits; ErrStale unless the
 	// cursor still is after. It forgets blocks below keepFrom.
 	Advance(ctx context.Context, id chain.ID, a Advance) error
-	// Rewind makes `to` the cursor: what stood above it is gone. If a deposit
-	// believed final falls, or a height believed final, it halts the chain and
-	// has every transfer that landed above `to` watched again, all in one
+	// Rewind makes `to` the cursor: what stood above it is gone. If a deposit or a
+	// transfer believed final falls, or a height believed final, it halts the chain
+	// and has every transfer that landed above `to` watched again, all in one
 	// transaction. ErrStale unless the cursor still is from.
 	Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now time.Time) error
 	// Glimpse records what the mempool shows: new payments are seen, and those
