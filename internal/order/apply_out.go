@@ -246,6 +246,19 @@ func (t *turn) offered(ev RequoteOffered) error {
 	return nil
 }
 
+// agreed is the fee that was agreed when the order was made, which a new quote may only
+// leave out because it does not cover its own transfer any more.
+func (t *turn) agreed(is *quote.Fee) *quote.Fee {
+	was := t.o.Quote.Fee
+	if was.Charged() == 0 || is == nil || !is.Skipped || is.Percent != was.Percent {
+		return was
+	}
+	t.o.FeeStatus, t.o.FeeReason = FeeSkip, FeeBelowCost
+	skipped := *was
+	skipped.Skipped = true
+	return &skipped
+}
+
 func (t *turn) requoted(ev RequoteAccepted) error {
 	if !t.o.Requotable() {
 		return t.out("")
@@ -262,7 +275,9 @@ func (t *turn) requoted(ev RequoteAccepted) error {
 	case t.now.After(q.ExpiresAt):
 		return t.out("the quote has expired")
 	}
-	q.Fee = t.o.Quote.Fee // the fee was agreed when the order was made
+	if q.Fee = t.agreed(q.Fee); q.Fee.Charged() != ev.Quote.Fee.Charged() {
+		return t.out("the quote is for another fee") // its price would not cover the one that was agreed
+	}
 	t.o.Quote = q
 	t.advance()
 	return nil
