@@ -251,5 +251,6 @@ func (t *turn) lifted(ev Lifted) error {
 	if t.o.State == Held && t.o.Hold.Why == why {
 		return t.judge(ev.Short)
 	}
+	t.refundNow() // what came due in the meantime
 	return nil
 }

@@ -99,22 +99,22 @@ func (t *turn) depositGone(ev DepositGone) error {
 	rec.Sighting = ev.Sighting
 	switch {
 	case t.here(rec.ID):
-		return t.lose(rec)
+		return t.lose(rec, ev.Short)
 	case rec.State == DepositPending:
-		return t.drop(rec)
+		return t.drop(rec, ev.Short)
 	}
 	return nil
 }
 
 // drop forgets a payment that was only in sight.
-func (t *turn) drop(rec *Deposit) error {
+func (t *turn) drop(rec *Deposit, short bool) error {
 	rec.State = DepositDrop
 	switch {
 	case t.o.Bridge != nil:
 		t.bridgeSighted()
 	case t.o.State != Confirming:
 	case !t.o.InHand.Amount.IsZero():
-		return t.judge(false)
+		return t.judge(short)
 	default:
 		t.backToWaiting()
 	}
@@ -249,6 +249,10 @@ func (t *turn) dropWrongAsset() {
 // judge decides where an order goes with what is in hand.
 func (t *turn) judge(short bool) error {
 	tol := t.o.Quote.Tolerance
+	if t.o.Payout.State != OutNone { // it was tried and is dead, and is never tried again
+		t.refundOrHold(PayoutRejected, true)
+		return nil
+	}
 	if t.o.InHand.Asset != t.o.Quote.Give {
 		t.refundOrHold(WrongToken, tol.WrongAsset == quote.Refund)
 		return nil
@@ -292,7 +296,7 @@ func (t *turn) enterRecovery(rec *Deposit, why Reason) {
 
 // lose undoes a payment that was believed final. Where its money has not gone on,
 // it is as if it had never come; where it has, the loss is booked.
-func (t *turn) lose(rec *Deposit) error {
+func (t *turn) lose(rec *Deposit, short bool) error {
 	t.do(AskHuman{Why: DepositReorged})
 	deposits := t.takenFrom(rec, rec.Asset.Chain)
 	switch {
@@ -300,13 +304,16 @@ func (t *turn) lose(rec *Deposit) error {
 	case rec.State == DepositCounted && t.unspent():
 		t.post(t.o.owed(), deposits, rec.Asset, rec.Amount)
 		rec.State = DepositDrop
-		return t.uncount(rec)
-	case rec.State == Detected || rec.State == AwaitingAddress:
+		return t.uncount(rec, short)
+	case rec.State == Detected || rec.State == AwaitingAddress || rec.State == Returning && rec.Refund.State == OutNone:
 		t.post(t.o.recovery(), deposits, rec.Asset, rec.Amount)
 		rec.State, rec.Deadline = DepositDrop, time.Time{}
 	default:
 		rec.Lost = true
 		t.post(ledger.ReorgLoss, deposits, rec.Asset, rec.Amount)
+		if rec.State == DepositCounted && t.o.State == Refunding && t.o.Refund.State == OutNone {
+			t.hold(DepositReorged, true) // nothing went back yet: somebody looks first
+		}
 	}
 	return nil
 }
@@ -327,7 +334,7 @@ func (t *turn) unspent() bool {
 }
 
 // uncount takes a vanished payment out of what is in hand.
-func (t *turn) uncount(rec *Deposit) error {
+func (t *turn) uncount(rec *Deposit, short bool) error {
 	if rec.Asset == t.o.Quote.Give {
 		left, err := t.o.Received.Sub(rec.Amount)
 		t.o.Received = must(t, left, err)
@@ -340,7 +347,7 @@ func (t *turn) uncount(rec *Deposit) error {
 		t.backToWaiting()
 		return nil
 	}
-	return t.judge(false)
+	return t.judge(short)
 }
 
 // reserveAgain keeps the payout for an order that waits for its deposit once

@@ -78,7 +78,7 @@ func (t *turn) recover(ev Event) error {
 	switch ev := ev.(type) {
 	case RecoveryDue:
 		rec := t.o.deposit(ev.Deposit)
-		if rec == nil || (rec.State != Detected && rec.State != AwaitingAddress) || t.now.Before(rec.Deadline) {
+		if rec == nil || !rec.due(t.now) || !rec.Deadline.Equal(ev.Of) {
 			return t.out("it is not due")
 		}
 		if rec.State == AwaitingAddress {

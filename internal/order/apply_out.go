@@ -114,14 +114,25 @@ func (t *turn) refundAddress(ev RefundAddressGiven) error {
 	}
 	t.o.RefundTo = ev.To
 	for i := range t.o.Deposits {
-		if t.o.Deposits[i].State == AwaitingAddress {
-			t.o.Deposits[i].State = Detected
+		rec := &t.o.Deposits[i]
+		if rec.State != AwaitingAddress {
+			continue
+		}
+		if rec.State = Detected; rec.Deadline.IsZero() { // it has waited long enough
+			t.priceRecovery(rec)
 		}
 	}
-	if t.o.State == Held && t.o.Hold.WantsRefund && t.o.Stop == "" && t.refundable() {
+	t.refundNow()
+	return nil
+}
+
+// refundNow refunds what is held and waited for nothing but leave to go back: by the rule
+// that held it, or because its time is over.
+func (t *turn) refundNow() {
+	over := t.o.Hold.WantsRefund || t.o.Deadline.IsZero()
+	if t.o.State == Held && over && t.o.Stop == "" && t.refundable() {
 		t.refund()
 	}
-	return nil
 }
 
 func (t *turn) refundAsked() error {
@@ -235,6 +246,19 @@ func (t *turn) offered(ev RequoteOffered) error {
 	return nil
 }
 
+// agreed is the fee that was agreed when the order was made, which a new quote may only
+// leave out because it does not cover its own transfer any more.
+func (t *turn) agreed(is *quote.Fee) *quote.Fee {
+	was := t.o.Quote.Fee
+	if was.Charged() == 0 || is == nil || !is.Skipped || is.Percent != was.Percent {
+		return was
+	}
+	t.o.FeeStatus, t.o.FeeReason = FeeSkip, FeeBelowCost
+	skipped := *was
+	skipped.Skipped = true
+	return &skipped
+}
+
 func (t *turn) requoted(ev RequoteAccepted) error {
 	if !t.o.Requotable() {
 		return t.out("")
@@ -250,27 +274,11 @@ func (t *turn) requoted(ev RequoteAccepted) error {
 		return t.out("the quote is for another amount")
 	case t.now.After(q.ExpiresAt):
 		return t.out("the quote has expired")
-	case !t.agreed(q.Fee):
-		return t.out("the quote is for another fee than was agreed")
 	}
-	fee := t.o.Quote.Fee // it was agreed when the order was made
-	if charged(fee) && !charged(q.Fee) {
-		fee, t.o.FeeStatus, t.o.FeeReason = q.Fee, FeeSkip, FeeBelowCost
+	if q.Fee = t.agreed(q.Fee); q.Fee.Charged() != ev.Quote.Fee.Charged() {
+		return t.out("the quote is for another fee") // its price would not cover the one that was agreed
 	}
-	q.Fee = fee
 	t.o.Quote = q
 	t.advance()
 	return nil
 }
-
-// agreed reports whether a new price is made with the order's fee: it is of what the fee
-// leaves. One that is too small to be sent by now is not charged any more.
-func (t *turn) agreed(f *quote.Fee) bool {
-	was := t.o.Quote.Fee
-	if !charged(was) {
-		return !charged(f)
-	}
-	return f != nil && f.Percent == was.Percent
-}
-
-func charged(f *quote.Fee) bool { return f != nil && !f.Skipped }

@@ -112,7 +112,7 @@ func randomBridgeEvent(r *rand.Rand, o Order, now time.Time) Event {
 	case 6:
 		return DepositFinal{dep, sighting, now, false}
 	case 7:
-		return DepositGone{dep, sighting, now, false}
+		return DepositGone{dep, sighting, now, false, false}
 	}
 	return randomEvent(r, o, now)
 }

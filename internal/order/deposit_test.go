@@ -53,14 +53,14 @@ func (w *witness) loss() string {
 
 func TestALossIsUndoneWhenThePaymentComesBack(t *testing.T) {
 	d := payment(1000)
-	lost := []Event{DepositFinal{d, 1, start, false}, DepositGone{d, 1, start, true}}
+	lost := []Event{DepositFinal{d, 1, start, false}, DepositGone{d, 1, start, true, false}}
 	if o, w := told(t, false, lost...); !o.Deposits[0].Lost || w.loss() != "1000" || o.State != Sending {
 		t.Fatalf("%s, lost %t, loss %s", o.State, o.Deposits[0].Lost, w.loss())
 	}
 	for name, more := range map[string][]Event{
 		"final":             {DepositFinal{d, 2, start, false}},
 		"seen, final":       {DepositSeen{d, 2, start}, DepositFinal{d, 2, start, false}},
-		"seen, gone, final": {DepositSeen{d, 2, start}, DepositGone{d, 2, start, false}, DepositFinal{d, 3, start, false}},
+		"seen, gone, final": {DepositSeen{d, 2, start}, DepositGone{d, 2, start, false, false}, DepositFinal{d, 3, start, false}},
 	} {
 		o, w := told(t, false, append(lost[:2:2], more...)...)
 		if o.Deposits[0].Lost || w.loss() != "0" {
@@ -71,11 +71,11 @@ func TestALossIsUndoneWhenThePaymentComesBack(t *testing.T) {
 
 func TestWhatASleeperSaysOfAGonePaymentIsKnown(t *testing.T) {
 	d := payment(1000)
-	o, _ := told(t, false, DepositGone{d, 1, start, false}, DepositSeen{d, 1, start}, DepositFinal{d, 1, start, false})
+	o, _ := told(t, false, DepositGone{d, 1, start, false, false}, DepositSeen{d, 1, start}, DepositFinal{d, 1, start, false})
 	if o.State != Awaiting || o.Deposits[0].State != DepositDrop {
 		t.Fatalf("%s with a deposit that is %s", o.State, o.Deposits[0].State)
 	}
-	o, _ = told(t, false, DepositGone{d, 1, start, false}, DepositFinal{d, 2, start, false})
+	o, _ = told(t, false, DepositGone{d, 1, start, false, false}, DepositFinal{d, 2, start, false})
 	if o.State != Sending {
 		t.Fatalf("a payment that came back left the order %s", o.State)
 	}
@@ -83,7 +83,7 @@ func TestWhatASleeperSaysOfAGonePaymentIsKnown(t *testing.T) {
 
 func TestAPaymentTakenBackBeforeItsMoneyWentOnNeverCame(t *testing.T) {
 	d := payment(400)
-	o, w := told(t, false, DepositFinal{d, 1, start, false}, DepositGone{d, 1, start, true})
+	o, w := told(t, false, DepositFinal{d, 1, start, false}, DepositGone{d, 1, start, true, false})
 	if o.State != Awaiting || w.loss() != "0" || !o.InHand.Amount.IsZero() {
 		t.Fatalf("%s with %s in hand, loss %s", o.State, o.InHand.Amount, w.loss())
 	}
@@ -96,7 +96,7 @@ func TestAFloodOfPaymentsIsBookedAndNotRemembered(t *testing.T) {
 		evs = append(evs, DepositFinal{d, 1, start.Add(2 * time.Hour), false})
 	}
 	last := evs[len(evs)-1].(DepositFinal).Deposit
-	evs = append(evs, DepositGone{last, 1, start, true})
+	evs = append(evs, DepositGone{last, 1, start, true, false})
 	w := newWitness(t, 0)
 	c := newOrder(t, rand.New(rand.NewPCG(1, 1)))
 	o := c.Now
@@ -120,7 +120,7 @@ func TestTheOnlyPaymentOfAnOrderThatEndedIsLateAndNotASecondOne(t *testing.T) {
 	d := payment(1000)
 	for name, evs := range map[string][]Event{
 		"cancelled, then paid": {Cancelled{}, DepositFinal{d, 1, start, false}},
-		"seen, then cancelled": {DepositSeen{d, 1, start}, DepositGone{d, 1, start, false}, Cancelled{}, DepositFinal{d, 2, start, false}},
+		"seen, then cancelled": {DepositSeen{d, 1, start}, DepositGone{d, 1, start, false, false}, Cancelled{}, DepositFinal{d, 2, start, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _ := told(t, true, evs...)

@@ -50,6 +50,7 @@ type (
 		// WasFinal: the order was told that it was final, for an order that
 		// remembers too many payments to know by itself.
 		WasFinal bool
+		Short    bool // the books refused to reserve the payout of what is left
 	}
 	// FundingClosed: the funding deadline passed.
 	FundingClosed struct{}
@@ -152,7 +153,10 @@ type (
 	// DeadlinePassed: the order has been too long in its state.
 	DeadlinePassed struct{ Of time.Time }
 	// RecoveryDue: a recovered deposit has waited long enough for its owner.
-	RecoveryDue struct{ Deposit chain.DepositID }
+	RecoveryDue struct {
+		Deposit chain.DepositID
+		Of      time.Time // its deadline: one that vanished and came back has another
+	}
 	// Stopped: an operator or a screen stops the order's money.
 	Stopped struct {
 		Request string
@@ -205,9 +209,11 @@ func (e RefundAsked) Key() string      { return "refund_asked:" + e.Request }
 func (e RequoteOffered) Key() string   { return "requote_offered:" + strconv.FormatInt(e.Hold, 10) }
 func (e RequoteAccepted) Key() string  { return "requote:" + string(e.Quote.ID) }
 func (e DeadlinePassed) Key() string   { return fmt.Sprintf("deadline:%d", e.Of.UnixMicro()) }
-func (e RecoveryDue) Key() string      { return "recovery_due:" + string(e.Deposit) }
-func (e Stopped) Key() string          { return "stop:" + e.Request }
-func (e Lifted) Key() string           { return "lift:" + e.Request }
+func (e RecoveryDue) Key() string {
+	return "recovery_due:" + string(e.Deposit) + "@" + strconv.FormatInt(e.Of.UnixMicro(), 10)
+}
+func (e Stopped) Key() string { return "stop:" + e.Request }
+func (e Lifted) Key() string  { return "lift:" + e.Request }
 
 // Name implements Event.
 func (Created) Name() string            { return "created" }
@@ -249,6 +255,9 @@ func (Lifted) Name() string             { return "lifted" }
 func WithoutLiquidity(ev Event) (Event, bool) {
 	switch e := ev.(type) {
 	case DepositFinal:
+		e.Short = true
+		return e, true
+	case DepositGone:
 		e.Short = true
 		return e, true
 	case Lifted:

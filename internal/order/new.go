@@ -93,7 +93,7 @@ func (o Order) Due(now time.Time) (Event, bool) {
 	}
 	for _, d := range o.Deposits {
 		if d.due(now) {
-			return RecoveryDue{Deposit: d.ID}, true
+			return RecoveryDue{Deposit: d.ID, Of: d.Deadline}, true
 		}
 	}
 	return nil, false

@@ -106,6 +106,10 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 	if len(o.Deposits) > 0 && r.IntN(2) == 0 {
 		id = o.Deposits[r.IntN(len(o.Deposits))].ID
 	}
+	var waits time.Time
+	if rec := o.deposit(id); rec != nil {
+		waits = rec.Deadline
+	}
 	req := fmt.Sprint(r.Uint32())
 	in := o.InHand.Amount
 	if o.Step == 0 && !in.IsZero() {
@@ -116,7 +120,7 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 	all := []Event{
 		DepositSeen{d, s, now},
 		DepositFinal{d, s, now, r.IntN(10) == 0},
-		DepositGone{d, s, now, false},
+		DepositGone{d, s, now, false, false},
 		FundingClosed{},
 		Cancelled{},
 		StepAsked{o.Step, o.Asked(o.Step), chain.Call{Chain: get.Chain, Asset: get}},
@@ -141,7 +145,7 @@ func randomEvent(r *rand.Rand, o Order, now time.Time) Event {
 		RefundAsked{req},
 		RequoteAccepted{q},
 		DeadlinePassed{o.Deadline},
-		RecoveryDue{id},
+		RecoveryDue{id, waits},
 		Stopped{req, ScreeningHold},
 		Lifted{req, r.IntN(4) == 0},
 	}

@@ -80,6 +80,14 @@ type Fee struct {
 	Skipped bool
 }
 
+// Charged is which share is taken; nothing where none was asked for or it is skipped.
+func (f *Fee) Charged() money.Percent {
+	if f == nil || f.Skipped {
+		return 0
+	}
+	return f.Percent
+}
+
 // Quote is a promise: In of Give becomes Out of Get.
 type Quote struct {
 	ID           ID

@@ -44,6 +44,7 @@ func eventToRow(ev order.Event) eventRow {
 		r.Short = e.Short
 	case order.DepositGone:
 		r.payment(e.Deposit, e.Sighting)
+		r.Short = e.Short
 	case order.StepAsked:
 		r.Index, r.N, r.On = &e.Index, &e.N, string(e.Call.Chain)
 	case order.StepCalled:
@@ -91,7 +92,7 @@ func (r *eventRow) rest(ev order.Event) {
 		r.Deposit = string(e.Deposit)
 		r.landed(e.Landed, e.Why)
 	case order.RecoveryDue:
-		r.Deposit = string(e.Deposit)
+		r.Deposit, r.Of = string(e.Deposit), micro(e.Of)
 	case order.CostCorrected:
 		r.Tx, r.Cost = string(e.Tx), &e.Now
 	case order.StepSubmitted:

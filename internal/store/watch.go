@@ -20,6 +20,7 @@ const (
 	sqlForgetBelow = `DELETE FROM blocks WHERE chain = $1 AND height < $2`
 	sqlForgetFrom  = `DELETE FROM blocks WHERE chain = $1 AND height >= $2`
 	sqlFinalAbove  = `SELECT id FROM deposits WHERE chain = $1 AND height > $2 AND stage = 'final' LIMIT 1`
+	sqlEndedAbove  = `SELECT id FROM transfers WHERE chain = $1 AND landed_height > $2 AND landed_height >= 0 AND NOT open AND NOT vigil LIMIT 1`
 	sqlGoneAbove   = `UPDATE deposits SET stage = 'gone', untold = TRUE, height = -1, hash = '', parent = '', block_time = $1
 WHERE chain = $2 AND height > $3 AND stage IN ('seen', 'final')`
 	sqlLowerFinal = `UPDATE tracks SET final = $1 WHERE chain = $2 AND final > $1`
@@ -144,9 +145,10 @@ func (db *DB) Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now
 	}
 	return db.writer.do(ctx, &op{run: func(t *tx) error {
 		question, check := cursorIs(id, from)
-		broken, final := "", noBlock
+		broken, landed, final := "", "", noBlock
 		err := t.read(question,
 			ask(func(r row) error { return r.Scan(&broken) }, sqlFinalAbove, string(id), bound),
+			ask(func(r row) error { return r.Scan(&landed) }, sqlEndedAbove, string(id), bound),
 			ask(func(r row) error { var synced int64; return r.Scan(&final, &synced) }, sqlTrack, string(id)))
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", id, err)
@@ -159,12 +161,15 @@ func (db *DB) Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now
 			t.write(sqlNewBlock, string(id), bound, to.Hash, to.Parent, micro(to.Time))
 		}
 		t.write(sqlGoneAbove, micro(time.Time{}), string(id), bound)
-		if broken == "" && bound >= final {
+		if broken == "" && landed == "" && bound >= final {
 			return nil
 		}
 		why := fmt.Sprintf("the chain went back to height %d, behind %d which was believed final", bound, final)
-		if broken != "" {
+		switch {
+		case broken != "":
 			why = fmt.Sprintf("the chain went back to height %d and took back deposit %s, which was believed final", bound, broken)
+		case bound >= final:
+			why = fmt.Sprintf("the chain went back to height %d and took back %s, which was believed final", bound, landed)
 		}
 		t.write(sqlHalt, string(id), why, micro(now))
 		t.write(sqlVigil, string(id), bound)

@@ -26,7 +26,7 @@ WHERE chain = $1 AND untold ORDER BY first_seen, id LIMIT CAST($2 AS BIGINT)`
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1, 'seen', 0, '', TRUE, $13, $14)`
 	sqlSeenAgain = `UPDATE deposits SET stage = 'seen', sighting = $1, untold = TRUE, asset = $2, amount = $3, tx = $4,
   height = $5, hash = $6, parent = $7, block_time = $8 WHERE id = $9`
-	sqlMined       = `UPDATE deposits SET height = $1, hash = $2, parent = $3, block_time = $4 WHERE id = $5`
+	sqlMined       = `UPDATE deposits SET asset = $1, amount = $2, tx = $3, height = $4, hash = $5, parent = $6, block_time = $7 WHERE id = $8`
 	sqlDropPending = `UPDATE deposits SET stage = 'gone', untold = TRUE WHERE id = $1`
 	sqlRipen       = `UPDATE deposits SET stage = 'final', untold = TRUE
 WHERE id = $1 AND sighting = $2 AND stage = 'seen' AND height = $3 AND hash = $4`
@@ -94,7 +94,8 @@ func (t *tx) sight(fs *finds, d chain.Deposit, now time.Time) error {
 		f.stage, f.sighting = watch.Seen, f.sighting+1
 		t.write(sqlSeenAgain, f.sighting, d.Asset.String(), d.Amount.String(), string(d.Tx), high, b.Hash, b.Parent, micro(b.Time), string(d.ID))
 	case f.stage == watch.Seen && mined:
-		t.write(sqlMined, high, b.Hash, b.Parent, micro(b.Time), string(d.ID))
+		// What a mempool showed is not believed: only what is in the block counts.
+		t.write(sqlMined, d.Asset.String(), d.Amount.String(), string(d.Tx), high, b.Hash, b.Parent, micro(b.Time), string(d.ID))
 	}
 	return nil
 }

@@ -49,6 +49,20 @@ type Track struct {
 	Synced time.Time   // up to when the chain was read
 }
 
+// seen is when what is in a block that is read now could first be seen: when it was made,
+// if we were not looking then. A block that says it is older than what was read before it
+// is not believed that.
+func (t Track) seen(b chain.Block, now time.Time) time.Time {
+	made := b.Time
+	if made.Before(t.Synced) {
+		made = t.Synced
+	}
+	if now.Before(made) {
+		return now
+	}
+	return made
+}
+
 // Stage is how far a deposit is, as the chain shows it now.
 type Stage string
 
@@ -90,9 +104,9 @@ type Store interface {
 	// Advance makes b the cursor and records its deposits; ErrStale unless the
 	// cursor still is after. It forgets blocks below keepFrom.
 	Advance(ctx context.Context, id chain.ID, a Advance) error
-	// Rewind makes `to` the cursor: what stood above it is gone. If a deposit
-	// believed final falls, or a height believed final, it halts the chain and
-	// has every transfer that landed above `to` watched again, all in one
+	// Rewind makes `to` the cursor: what stood above it is gone. If a deposit or a
+	// transfer believed final falls, or a height believed final, it halts the chain
+	// and has every transfer that landed above `to` watched again, all in one
 	// transaction. ErrStale unless the cursor still is from.
 	Rewind(ctx context.Context, id chain.ID, from, to chain.Block, now time.Time) error
 	// Glimpse records what the mempool shows: new payments are seen, and those
@@ -124,7 +138,7 @@ type Advance struct {
 	Block    chain.Block
 	Deposits []chain.Deposit
 	KeepFrom uint64
-	Now      time.Time
+	Now      time.Time // when its deposits were first seen
 }
 
 // Teller is the room that moves orders.

@@ -59,6 +59,8 @@ func Run(t *testing.T, open Open) {
 		{"a rewind takes deposits back", rewindSeen},
 		{"a rewind that takes a final deposit halts the chain", rewindFinalDeposit},
 		{"a rewind behind a final height halts the chain", rewindFinalHeight},
+		{"a rewind that takes a landed transfer halts the chain", rewindLanded},
+		{"what a block shows counts, not what the mempool showed", minedCounts},
 		{"addresses come in commit order", addressesSince},
 		{"a wish is made once", wishOnce},
 		{"a cap holds for an hour", wishCapped},

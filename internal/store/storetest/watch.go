@@ -242,6 +242,34 @@ func (b *bench) rewindFinal(ripe bool) {
 	same(t, gone[0].Deposit.Block, chain.Block{})
 }
 
+// A sender may see that a height is final before the watcher has noted it.
+func rewindLanded(t *testing.T, b *bench) {
+	b.advance(chain.Block{}, block(10, "a"))
+	b.advance(block(10, "a"), block(11, "a"))
+	ok(t, b.db.Caught(t.Context(), give, 5, start))
+	b.ended("below", give, chain.Final, block(10, "a"))
+	b.ended("above", give, chain.Final, block(11, "a"))
+	ok(t, b.db.Rewind(t.Context(), give, block(11, "a"), block(10, "a"), start.Add(time.Hour)))
+	if why := must[string](t)(b.db.Halted(t.Context(), give)); why == "" {
+		t.Error("the chain goes on")
+	}
+	same(t, b.track().Final, uint64(5))
+	jobs := must[[]send.Job](t)(b.db.Live(t.Context(), give, "hot"))
+	same(t, len(jobs), 1)
+	same(t, jobs[0].Transfer.ID, send.ID("above"))
+	same(t, jobs[0].Vigil, true)
+}
+
+func minedCounts(t *testing.T, b *bench) {
+	o := b.create()
+	shown, mined := deposit(o, "d", 1000), deposit(o, "d", 1)
+	ok(t, b.db.Glimpse(t.Context(), give, []chain.Deposit{shown}, start))
+	b.advance(chain.Block{}, block(1, "a"), mined)
+	ok(t, b.db.Ripen(t.Context(), give, block(1, "a"), b.unripe()))
+	same(t, b.untold()[0].Now.Stage, watch.Final)
+	same(t, b.untold()[0].Deposit.Amount, mined.Amount)
+}
+
 func addressesSince(t *testing.T, b *bench) {
 	x, y := b.create(), b.create()
 	a := b.ask()
