@@ -49,20 +49,6 @@ type Track struct {
 	Synced time.Time   // up to when the chain was read
 }
 
-// seen is when what is in a block that is read now could first be seen: when it was made,
-// if we were not looking then. A block that says it is older than what was read before it
-// is not believed that.
-func (t Track) seen(b chain.Block, now time.Time) time.Time {
-	made := b.Time
-	if made.Before(t.Synced) {
-		made = t.Synced
-	}
-	if now.Before(made) {
-		return now
-	}
-	return made
-}
-
 // Stage is how far a deposit is, as the chain shows it now.
 type Stage string
 
@@ -138,7 +124,7 @@ type Advance struct {
 	Block    chain.Block
 	Deposits []chain.Deposit
 	KeepFrom uint64
-	Now      time.Time // when its deposits were first seen
+	Now      time.Time
 }
 
 // Teller is the room that moves orders.

@@ -144,7 +144,7 @@ func (w *Watcher) advance(ctx context.Context, head chain.Head, track *Track, no
 	if next.Height > w.cfg.Window {
 		keepFrom = next.Height - w.cfg.Window
 	}
-	step := Advance{After: cursor, Block: next, Deposits: found, KeepFrom: keepFrom, Now: track.seen(next, now)}
+	step := Advance{After: cursor, Block: next, Deposits: found, KeepFrom: keepFrom, Now: now}
 	if err := w.ports.Store.Advance(ctx, w.cfg.Chain, step); err != nil {
 		return false, fmt.Errorf("advance %s to %d: %w", w.cfg.Chain, next.Height, err)
 	}
