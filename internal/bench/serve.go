@@ -107,11 +107,13 @@ func serveOn(ctx context.Context, s *http.Server) error {
 	return nil
 }
 
-func bareAnswer(w http.ResponseWriter, _ *http.Request) {
+func bareAnswer(w http.ResponseWriter, _ *http.Request) { answerJSON(w, sameAnswer) }
+
+func answerJSON(w http.ResponseWriter, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(sameAnswer)))
-	_, _ = w.Write(sameAnswer)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
 }
 
 // sameQuote is the JSON of a quote.
@@ -129,10 +131,7 @@ func quoteBytes(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(sameQuote)))
-	_, _ = w.Write(sameQuote)
+	answerJSON(w, sameQuote)
 }
 
 // codec is the floor of a quote: the same body is read and the same kind of answer
@@ -148,10 +147,7 @@ func codec(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body)
+	answerJSON(w, body)
 }
 
 // serveDoor is the whole service over simulated chains, with one more row.

@@ -5,7 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"time"
+
+	"github.com/holiman/uint256"
 
 	"ferry/internal/chain"
 	"ferry/internal/money"
@@ -64,28 +67,12 @@ const hexPrefix = "0x"
 
 // rawAddress is a text as the 20 bytes that it is written of, if it is.
 func rawAddress(s string) (raw [20]byte, ok bool) {
-	if len(s) != len(hexPrefix)+2*len(raw) || s[:len(hexPrefix)] != hexPrefix {
+	digits, ok := strings.CutPrefix(s, hexPrefix)
+	if !ok || len(digits) != 2*len(raw) || strings.ContainsAny(digits, "ABCDEF") {
 		return raw, false
 	}
-	for i := range raw {
-		high, low := lowerHex(s[2+2*i]), lowerHex(s[3+2*i])
-		if high > 15 || low > 15 {
-			return raw, false
-		}
-		raw[i] = high<<4 | low
-	}
-	return raw, true
-}
-
-// lowerHex is a digit's value; above 15 it is none.
-func lowerHex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 16
+	_, err := hex.Decode(raw[:], []byte(digits))
+	return raw, err == nil
 }
 
 func (p *packer) flag(f bool) {
@@ -98,15 +85,9 @@ func (p *packer) flag(f bool) {
 
 // amount is as many bytes as it needs, the highest first.
 func (p *packer) amount(a money.Amount) {
-	var all [32]byte
-	for i, word := range a.Words() {
-		binary.BigEndian.PutUint64(all[24-8*i:], word)
-	}
-	zeros := 0
-	for zeros < len(all) && all[zeros] == 0 {
-		zeros++
-	}
-	p.b = append(append(p.b, byte(len(all)-zeros)), all[zeros:]...)
+	n := uint256.Int(a.Words())
+	all, size := n.Bytes32(), n.ByteLen()
+	p.b = append(append(p.b, byte(size)), all[len(all)-size:]...)
 }
 
 func (p *packer) asset(a chain.Asset) { p.text(string(a.Chain)); p.text(a.Ref) }
@@ -242,9 +223,8 @@ func (u *unpacker) take(n int64) []byte {
 }
 
 func (u *unpacker) amount() money.Amount {
-	var all [32]byte
 	size := u.take(1)
-	if len(size) == 0 || int(size[0]) > len(all) {
+	if len(size) == 0 || size[0] > 32 {
 		u.b, u.bad = nil, true
 		return money.Amount{}
 	}
@@ -252,12 +232,8 @@ func (u *unpacker) amount() money.Amount {
 	if len(b) > 0 && b[0] == 0 {
 		u.bad = true
 	}
-	copy(all[len(all)-len(b):], b)
-	var words [4]uint64
-	for i := range words {
-		words[i] = binary.BigEndian.Uint64(all[24-8*i:])
-	}
-	return money.FromWords(words)
+	var n uint256.Int
+	return money.FromWords(*n.SetBytes(b))
 }
 
 func (u *unpacker) asset() chain.Asset { return chain.Asset{Chain: chain.ID(u.text()), Ref: u.text()} }

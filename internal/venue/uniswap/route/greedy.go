@@ -134,11 +134,7 @@ func (s *splitter) uses(x *set, pool int32) bool {
 // besideEach looks for ways that take what each of those leaves that can take most of an
 // amount, where none can take all of it.
 func (s *splitter) besideEach(a *Ask, w *work) {
-	s.begin()
-	ones := make([]set, 0, beam)
-	for i := range s.cands {
-		ones = keep(ones, s.fill(set{mask: 1 << i, ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
-	}
+	ones := s.ones()
 	for i := range ones[:min(len(ones), kept/2)] {
 		left := float64(grid-ones[i].given()) / grid
 		s.look(a, w, look{part: left, ban: s.banned(&ones[i]), most: kept})

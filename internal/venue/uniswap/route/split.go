@@ -88,11 +88,7 @@ func (s *splitter) begin() {
 
 // best is the best split, the same as the grid had it, and the best way alone.
 func (s *splitter) best() (top [3]plan) {
-	s.begin()
-	sets := make([]set, 0, beam)
-	for i := range s.cands {
-		sets = keep(sets, s.fill(set{mask: 1 << i, ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
-	}
+	sets := s.ones()
 	// A way that can not take all may be part of a split that can.
 	one := sets[0]
 	best := one
@@ -126,6 +122,16 @@ func (s *splitter) best() (top [3]plan) {
 	top[0] = top[1]
 	s.refine(&top[0])
 	return top
+}
+
+// ones are the best of single candidates, also those that can not take all.
+func (s *splitter) ones() []set {
+	s.begin()
+	sets := make([]set, 0, beam)
+	for i := range s.cands {
+		sets = keep(sets, s.fill(set{mask: 1 << i, ways: [maxWays]uint8{uint8(i)}, n: 1})) //nolint:gosec // few
+	}
+	return sets
 }
 
 // keep adds a set to the best of them.
